@@ -8,15 +8,15 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// beside is the JSON part of a tool's answer; the other part is Markdown.
+// beside is the second part of a tool's answer, as JSON; the first part is Markdown.
 type beside struct {
 	AsOf   uint64          `json:"asOfRecord"`
-	Cut    []string        `json:"cut,omitempty"` // what is missing in Answer, a text for each shortened list
+	Cut    []string        `json:"cut,omitempty"` // for each list in Answer that was shortened, a text that says so
 	Answer json.RawMessage `json:"answer"`
 }
 
-// fitted returns the answer as JSON of at most most bytes. If the answer is longer, fitted halves its longest list
-// until it fits. cut has a text for each shortened list: "answer.items: 15 of 60 items".
+// fitted returns the answer as JSON of at most most bytes. While it is longer, fitted cuts the longest list in half.
+// cut has a text for each shortened list: "answer.items: 15 of 60 items".
 func fitted(answer []byte, most int) (out json.RawMessage, cut []string, err error) {
 	if len(answer) <= most {
 		var b bytes.Buffer
@@ -52,7 +52,7 @@ func fitted(answer []byte, most int) (out json.RawMessage, cut []string, err err
 	return out, cut, err
 }
 
-// list is an array in a JSON value: its path and its size.
+// list is an array in a JSON value: where it is (path), and its size.
 type list struct {
 	path  string
 	bytes int

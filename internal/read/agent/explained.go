@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// explained answers the tool explain. It writes the details last, because a text that is too long is cut at its end.
+// explained answers the tool explain: why an object is as it is. It writes details last, because a text that is too
+// long is cut at its end.
 func explained(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Explain.New(), nil, a.values["object"])
 	if answer == nil {
@@ -39,7 +40,7 @@ func (a *asking) sentence(label string, s *explain.Sentence) {
 	a.text.line(label, s.Text, s.Records...)
 }
 
-// whyNot answers the tool why_not: what became of one instant of a CronJob.
+// whyNot answers the tool why_not: why a CronJob started no Job at an instant, or whether it did.
 func whyNot(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.WhyNot.New(), nil, named(a), a.values["time"])
 	if answer == nil {
@@ -51,7 +52,7 @@ func whyNot(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// named returns the argument that names a CronJob. It puts "cronjob/" before a name without a kind.
+// named returns the argument of a tool that names a CronJob. It puts "cronjob/" before a name without a kind.
 func named(a *asking) string {
 	name := a.values["cronjob"]
 	if first, _, slash := strings.Cut(name, "/"); slash && strings.HasPrefix(first, "c") {

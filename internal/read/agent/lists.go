@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// How many rows a tool asks for: about twice as many as fit into the Markdown.
+// Limits of the lists that a tool asks for: about twice as many rows as fit into the Markdown.
 const (
 	mostTrouble = "60"
 	mostFound   = "60"
@@ -19,7 +19,7 @@ const (
 	mostTicks   = "60"
 )
 
-// failures answers the tool failures with one line for each cause of trouble.
+// failures answers the tool failures: it lists what is stuck or failed, with one line for each cause.
 func failures(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Failures.New(), map[string]string{"limit": mostTrouble})
 	if answer == nil {
@@ -44,7 +44,7 @@ func failures(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// found answers the tool find with one line for each object that matches the text.
+// found answers the tool find: it lists the objects that match a text, one line for each.
 func found(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Find.New(), map[string]string{"limit": mostFound}, a.values["text"])
 	if answer == nil {
@@ -59,7 +59,7 @@ func found(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// attempts answers the tool attempts with one line for each pod of a Job.
+// attempts answers the tool attempts: it lists the pods of a Job and how they ended, one line for each.
 func attempts(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Attempts.New(), map[string]string{"limit": mostTries}, a.values["object"])
 	if answer == nil {
@@ -86,7 +86,7 @@ func attempts(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// ticks answers the tool ticks with one line for each due time of a CronJob.
+// ticks answers the tool ticks: it lists the due times of a CronJob and what became of them, one line for each.
 func ticks(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Ticks.New(), map[string]string{"tail": mostTicks}, named(a))
 	if answer == nil {
@@ -109,7 +109,8 @@ func ticks(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// cells joins the columns of a row, except column 2: this is the number of the record, which the line cites anyway.
+// cells joins the columns of a row into one text. It leaves out column 2, the number of the record, which the line has
+// anyway.
 func cells(row []show.Cell) string {
 	var parts []string
 	for i, c := range row {

@@ -10,13 +10,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Patient wraps a transport whose input may end before all answers are written, for example a pipe. The library would
-// drop the open requests at the end of the input. The wrapper therefore reports the end only after the last answer.
+// Patient wraps a transport whose input may end before all answers are written, for example a pipe. The MCP library
+// drops open requests at the end of the input. The wrapper therefore reports the end only after the last answer.
 func Patient(t mcp.Transport) mcp.Transport { return patient{t} }
 
 type patient struct{ mcp.Transport }
 
-// Connect implements mcp.Transport.
+// Connect implements mcp.Transport: it opens a connection that waits for its answers before it reports the end of
+// input.
 func (p patient) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := p.Transport.Connect(ctx)
 	if err != nil {
@@ -27,7 +28,7 @@ func (p patient) Connect(ctx context.Context) (mcp.Connection, error) {
 	return w, nil
 }
 
-// waiting is a connection that counts the requests without an answer.
+// waiting is a connection that counts the requests that have no answer yet.
 type waiting struct {
 	mcp.Connection
 
@@ -37,7 +38,8 @@ type waiting struct {
 	closed   bool
 }
 
-// Read implements mcp.Connection. It counts requests, and delays the end of the input while some have no answer.
+// Read implements mcp.Connection: it returns the next request, and counts it. It reports the end of the input only when
+// all requests have an answer.
 func (w *waiting) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := w.Connection.Read(ctx)
 	w.mu.Lock()
@@ -61,7 +63,7 @@ func (w *waiting) wake() {
 	w.answered.Broadcast()
 }
 
-// Write implements mcp.Connection. It counts answers.
+// Write implements mcp.Connection: it sends an answer, and counts it.
 func (w *waiting) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := w.Connection.Write(ctx, m)
 	if _, is := m.(*jsonrpc.Response); is {
@@ -73,7 +75,7 @@ func (w *waiting) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// Close implements mcp.Connection. It wakes a Read that waits for answers.
+// Close implements mcp.Connection: it closes the connection, and ends a Read that waits for answers.
 func (w *waiting) Close() error {
 	w.mu.Lock()
 	w.closed = true

@@ -13,15 +13,15 @@ const (
 	MostText = 6 << 10  // size of the Markdown
 	MostJSON = 48 << 10 // size of the JSON
 
-	mostQuote = 900 // of one quote: a kubelet's message of 4 KiB is cut to 900 bytes, with a note
-	reserved  = 240 // of the last lines of the Markdown, which say what was cut
+	mostQuote = 900 // largest size of one quote: a kubelet's message of 4 KiB is cut to 900 bytes
+	reserved  = 240 // kept free in the Markdown, for last lines that say what was cut
 )
 
-// marks replaces the characters with which a text could end its quote. It also replaces the backtick, which begins a
-// code span in Markdown.
+// marks replaces the characters with which a text could end the quote that it stands in, and the backtick, which begins
+// code in Markdown.
 var marks = strings.NewReplacer("«", "‹", "»", "›", "`", "'")
 
-// quote returns text as one line in «». It cuts a long text, and adds how many bytes are missing.
+// quote returns text as one line in « ». It cuts a text of more than 900 bytes, and says how many are missing.
 func quote(text string) string {
 	text = marks.Replace(words.Clean(strings.TrimSpace(text)))
 	if len(text) <= mostQuote {
@@ -34,7 +34,7 @@ func quote(text string) string {
 	return fmt.Sprintf("«%s» (%d bytes of this quote are left out)", text[:end], len(text)-end)
 }
 
-// cited returns the numbers of the records that prove a sentence: " #384 #391".
+// cited returns the numbers of records, as they are written behind a sentence: " #384 #391".
 func cited(records ...uint64) string {
 	var b strings.Builder
 	for _, r := range records {
@@ -45,14 +45,14 @@ func cited(records ...uint64) string {
 	return b.String()
 }
 
-// text builds the Markdown of an answer, up to MostText bytes. It counts the lines that do not fit.
+// text is the Markdown of an answer while it is written, up to MostText bytes. cut counts the lines that did not fit.
 type text struct {
 	b   strings.Builder
 	cut int
 }
 
-// line adds a line: a label of this package, the text said in quotes, and the records that prove it. It adds nothing if
-// said is empty.
+// line adds a line: a label of this package, the foreign text said in quotes, and the numbers of the records that prove
+// it. It adds nothing if said is empty.
 func (t *text) line(label, said string, records ...uint64) {
 	if said == "" {
 		return
@@ -60,7 +60,7 @@ func (t *text) line(label, said string, records ...uint64) {
 	t.add("- " + label + " " + quote(said) + cited(records...))
 }
 
-// add adds a line as it is. The caller has quoted texts that come from outside.
+// add adds a line unchanged. The caller must have quoted (quote) each text that comes from outside.
 func (t *text) add(line string) {
 	if t.cut > 0 || t.b.Len()+len(line)+1 > MostText-reserved {
 		t.cut++

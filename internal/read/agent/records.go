@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Limits of the tool records.
+// Limits of the tool records, in records.
 const (
 	mostRecords = 40
-	mostLooked  = 500 // later records of the stream that are searched for effects of a record
+	mostLooked  = 500 // later records that are searched for effects of a record
 )
 
 // recordList is a list of records, as the command events writes it with -o json.
@@ -25,7 +25,7 @@ type recordList struct {
 	Items []json.RawMessage `json:"items"`
 }
 
-// records answers the tool records: with one record, its causes and its effects, or with a list.
+// records answers the tool records: with one record and its causes and effects, or with a list of records.
 func records(ctx context.Context, a *asking) (any, error) {
 	if a.values["number"] != "" {
 		n, err := number(a.values["number"])
@@ -75,7 +75,7 @@ func number(text string) (events.Sequence, error) {
 	return events.Sequence(n), nil
 }
 
-// of limits the query q to records of the object that the call names.
+// of limits the query q to the records of the object that the call of the tool names.
 func (a *asking) of(ctx context.Context, q *history.Query) error {
 	h, before, err := which.Parse([]string{a.values["object"]})
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *asking) of(ctx context.Context, q *history.Query) error {
 	return nil
 }
 
-// chosen returns the records from number "from" on, or without it the newest ones.
+// chosen returns the records of a query: from the number in the argument "from" on, or without it the newest ones.
 func (a *asking) chosen(ctx context.Context, q history.Query) (all []events.Record, err error) {
 	if a.values["from"] == "" {
 		_, head, err := a.src.Head(ctx)
@@ -164,6 +164,6 @@ func (a *asking) record(ctx context.Context, n events.Sequence) (any, error) {
 		}
 	}
 	whole := names.RecordJSON(&r)
-	a.text.line("WHOLE", string(whole)) // the Markdown cuts a long record; the JSON has all of it
+	a.text.line("WHOLE", string(whole)) // a long record is cut here; the JSON part has all of it
 	return json.RawMessage(whole), nil
 }

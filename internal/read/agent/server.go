@@ -16,12 +16,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Config configures a server. Open is required.
+// Config has the settings of a server. Open is required.
 type Config struct {
-	// Open opens the log for one call that is about a namespace; empty for all. note receives remarks for the user.
-	// Open need not set src.Note and src.Behind. The caller calls done to release the log.
+	// Open opens the log for one call of a tool. namespace is what the call is about; empty for all. note is called
+	// with remarks for the user. Open need not set src.Note and src.Behind. The caller calls done to close the log.
 	Open      func(ctx context.Context, namespace string, note func(string)) (src ask.Source, done func(), err error)
-	Namespace string // for calls that name none; empty for all
+	Namespace string // the namespace for calls that name none; empty for all
 	Version   string // version of the program
 }
 
@@ -38,7 +38,7 @@ These tools only read it.
 
 Begin with failures, or with find for a name. Then explain. Use why_not or ticks for a CronJob that did not run.`
 
-// New returns a server with the tools.
+// New returns an MCP server with the seven tools.
 func New(config Config) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "jobledger", Version: config.Version}, &mcp.ServerOptions{
 		Instructions: Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -57,7 +57,7 @@ func New(config Config) *mcp.Server {
 	return server
 }
 
-// call answers one call of a tool. It returns an error as a result, too, so that the model can read it.
+// call answers one call of a tool. An error becomes a result, too, so that the model can read it.
 func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallToolResult {
 	values, err := t.read(arguments)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallT
 	defer done()
 	a.src = src
 	a.src.Note = a.note
-	a.src.Behind = func(string) {} // drop these remarks: they name flags of the command, which a model cannot use
+	a.src.Behind = func(string) {} // these remarks name flags of the command, which a model cannot use
 	_, head, err := a.src.Head(ctx)
 	if err != nil {
 		return refused(err)
@@ -88,8 +88,8 @@ func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallT
 	return a.result(answer, uint64(head.Sequence), t.more)
 }
 
-// namespace returns the namespace that a call is about; empty for all. If the call names none, it sets values to the
-// default namespace.
+// namespace returns the namespace of a call; empty for all. If the call names none, it is Config.Namespace, which is
+// then also added to values, the arguments.
 func (c *Config) namespace(t *tool, values map[string]string) string {
 	for _, name := range []string{"object", "cronjob"} {
 		if _, before, err := which.Parse([]string{values[name]}); values[name] != "" && err == nil && before != "" {
@@ -103,7 +103,7 @@ func (c *Config) namespace(t *tool, values map[string]string) string {
 	return values["namespace"]
 }
 
-// asking is the state of one call of a tool.
+// asking is one call of a tool, while it is answered.
 type asking struct {
 	values map[string]string
 	src    ask.Source
@@ -117,8 +117,8 @@ func (a *asking) note(text string) {
 	}
 }
 
-// result returns the answer as Markdown and JSON. Damage of the log and remarks come first, because they tell how
-// complete the answer is.
+// result returns the answer in two parts, Markdown and JSON. Damage of the log and remarks come first, since they tell
+// how complete the answer is. more says how to get what was cut.
 func (a *asking) result(answer any, asOf uint64, more string) *mcp.CallToolResult {
 	said := text{}
 	for _, err := range a.src.Damage.Met() {
@@ -146,7 +146,7 @@ func (a *asking) result(answer any, asOf uint64, more string) *mcp.CallToolResul
 	}
 }
 
-// refused returns the result of a call that has no answer, with the reason.
+// refused returns the result of a call without an answer: why there is none.
 func refused(err error) *mcp.CallToolResult {
 	said := text{}
 	said.line("NO ANSWER", err.Error())
@@ -159,8 +159,9 @@ func refused(err error) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: said.end("")}}, IsError: true}
 }
 
-// put asks a question of package ask. Its parameters come from the call and from set; set wins. args are its arguments.
-// put returns the answer twice: as a value for JSON, and with its type. Both are nil if there is no answer.
+// put asks a question of package ask; args are its arguments. Its parameters are those of the call, unless set has
+// another value. put returns the answer twice: as a value for JSON, and with its type. Both are nil if there is no
+// answer.
 func put[A any](
 	ctx context.Context, a *asking, q *ask.Asked[A], set map[string]string, args ...string,
 ) (any, *A, error) {
@@ -186,7 +187,7 @@ func put[A any](
 	return answer, answer, err
 }
 
-// read parses the arguments of a call. It refuses arguments that the tool does not have.
+// read parses the arguments of a call. An argument that the tool does not have is an error.
 func (t *tool) read(arguments []byte) (map[string]string, error) {
 	var given map[string]any
 	if len(bytes.TrimSpace(arguments)) > 0 {

@@ -2,12 +2,12 @@ package agent
 
 import "context"
 
-// tool is a question of package ask, in the form in which a model sees it.
+// tool is one tool that a model can call: a question of package ask, with its name, description and arguments.
 type tool struct {
 	name, about string
 	takes       []parameter
-	more        string // hint how to get the part that was cut
-	// answer writes the answer into the text of the call, and returns it as a value; nil if there is none.
+	more        string // tells the model how to get what was cut
+	// answer asks the question, writes the Markdown, and returns the answer as a value for JSON; nil if there is none.
 	answer func(context.Context, *asking) (any, error)
 }
 
@@ -18,7 +18,7 @@ type parameter struct {
 	required    bool
 }
 
-// Parameters of several tools.
+// Arguments that several tools have.
 var (
 	namespace = parameter{name: "namespace", about: "only in this namespace"}
 	where     = parameter{name: "namespace", about: "where it is; else it is looked for"}
@@ -27,7 +27,7 @@ var (
 	cronJob   = parameter{name: "cronjob", about: "NAME, NAMESPACE/NAME, or a UID", required: true}
 )
 
-// tools has the seven tools. Clients know their names, so these never change.
+// tools has the seven tools. Their names never change, since clients know them.
 var tools = []tool{
 	{
 		name:  "failures",

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// last returns the name of the URL parameter that carries the question's last argument. An instant or a search text is
-// a parameter, since it cannot be part of a path. last is empty for questions without such an argument.
+// last returns the URL parameter for the last argument of a question: an instant or a text to search, which cannot be a
+// part of the path. It is empty for questions without such an argument.
 func (t Takes) last() string {
 	switch t {
 	case AnInstant:
@@ -25,7 +25,7 @@ func (t Takes) last() string {
 	return ""
 }
 
-// Remote is a question to send to another process: its name, its address, and where to store the answer.
+// Remote is a question that another process must answer: its name, its address, and where to store the answer.
 type Remote struct {
 	Name   string
 	Path   []string
@@ -33,14 +33,14 @@ type Remote struct {
 	Answer any // pointer to the value into which the answer is decoded
 }
 
-// Remote returns the question for another process. Call it after Read.
+// Remote returns the question in the form in which another process gets it. Call it after Read.
 func (a *Asked[A]) Remote(answer *A) Remote {
 	path, values := Address(a.Takes, a.args, a.Flags)
 	return Remote{Name: a.Name, Path: path, Values: values, Answer: answer}
 }
 
-// Address returns the URL of a question: path has the parts after the question's name, values the parameters that were
-// set. For example, the argument prod/etl becomes the parts "prod" and "etl".
+// Address returns the URL of a question. path has the parts after the question's name: the argument prod/etl becomes
+// "prod" and "etl". values has the flags that were set.
 func Address(takes Takes, args []string, flags *pflag.FlagSet) (path []string, values url.Values) {
 	values = url.Values{}
 	if last := len(args) - 1; last >= 0 && takes.last() != "" && (takes == AText || last > 0) {
@@ -63,8 +63,8 @@ func Address(takes Takes, args []string, flags *pflag.FlagSet) (path []string, v
 	return path, values
 }
 
-// Arguments is the reverse of Address. object is the path after the question's name. Arguments sets the parameters in
-// flags, and returns the arguments for Read. Its errors are of type which.WrongError.
+// Arguments is the reverse of Address: from a URL it returns the arguments for Read, and sets the flags. object is the
+// path after the question's name, values the parameters. Its errors are of type which.WrongError.
 func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Values) (args []string, err error) {
 	if (takes == Nothing || takes == AText) && object != "" {
 		return nil, which.Wrong("%s has no object, and %q stands behind it", flags.Name(), object)
@@ -98,8 +98,8 @@ func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Valu
 	return args, nil
 }
 
-// Write returns an answer as JSON, as the command prints it with -o json and the service sends it. Damage of the log
-// that was met becomes a field of the JSON.
+// Write returns an answer as JSON, for the command with -o json and for the service. damage, errors that reading the
+// log met, becomes a field of the JSON.
 func Write(answer any, damage []error) ([]byte, error) {
 	text, err := recordjson.Indented(answer)
 	if err != nil {

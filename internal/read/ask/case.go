@@ -15,7 +15,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// oneCase has the parameters of a question about one Job: the Job, and the point --at.
+// oneCase has the parameters of a question about one object: its name, and the point of the log (--at) as of which the
+// answer is.
 type oneCase struct {
 	object
 	at  Point
@@ -43,7 +44,7 @@ func (p *oneCase) read(args []string) error {
 	return p.at.Read(p.Zone)
 }
 
-// resolve finds the point --at in the log, and the object that a name without a kind means.
+// resolve finds what the parameters mean: which record --at is, and which kind of object a name without a kind is.
 func (p *oneCase) resolve(ctx context.Context, src Source) (at history.Point, err error) {
 	if at, err = p.at.In(ctx, src); err != nil {
 		return at, err
@@ -56,12 +57,12 @@ func (p *oneCase) resolve(ctx context.Context, src Source) (at history.Point, er
 	return at, err
 }
 
-// mostLives is how many Jobs with one name are read, from the newest.
+// mostLives limits find: of the Jobs with one name, it reads only the newest 8.
 const mostLives = 8
 
-// find reads the Job that the user means. If several Jobs with the name existed at the point, it takes the one that is
-// still active, or else the newest failed one, since alerts are about failures, or else the newest. If the log is
-// damaged, find may return a Job and an error.
+// find reads the Job that the user means, as of the point at. If several Jobs with the name existed then, it takes one
+// that is still active, or else the newest failed one, since alerts are about failures, or else the newest. If the log
+// is damaged, find may return both a Job and an error.
 func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*job.Case, error) {
 	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
 	if err != nil {
@@ -98,7 +99,7 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*job.
 	return found, unread
 }
 
-// ofJob reads the Job that the user means, and adds a remark about other Jobs with the same name.
+// ofJob reads the Job that the user means, and tells the user (Source.Note) about other Jobs with the same name.
 func (p *oneCase) ofJob(ctx context.Context, src Source) (*job.Case, error) {
 	at, err := p.resolve(ctx, src)
 	if err != nil {
@@ -111,7 +112,8 @@ func (p *oneCase) ofJob(ctx context.Context, src Source) (*job.Case, error) {
 	return found, err
 }
 
-// AttemptsParams are the parameters of Attempts: a Job, and which of its tries (pods) to list.
+// AttemptsParams are the parameters of Attempts: a Job, and which of its tries to list. A try is one pod, from creation
+// to end.
 type AttemptsParams struct {
 	oneCase
 	failed bool
@@ -119,7 +121,7 @@ type AttemptsParams struct {
 	after  int
 }
 
-// usualAttempts is how many tries an answer has unless --limit is set.
+// usualAttempts is how many tries (pods) an answer has unless --limit is set.
 const usualAttempts = 200
 
 func (p *AttemptsParams) bind(fs *pflag.FlagSet) {
@@ -133,16 +135,16 @@ func (p *AttemptsParams) read(args []string) error {
 	return cmp.Or(NotNegative("continue", p.after), p.limit.Read(), p.oneCase.read(args))
 }
 
-// AttemptsPage is one page of the tries of a Job. Its JSON changes only by adding fields.
+// AttemptsPage is one page of the tries of a Job (a try: one pod). Its JSON changes only by adding fields.
 type AttemptsPage struct {
 	Items    []attempts.Attempt `json:"items"`
 	Sum      string             `json:"sum"`
 	Continue int                `json:"continue,omitempty"` // --continue for the next page; absent on the last page
-	// Truncated is set if the first records of the Job are pruned, so that tries may be missing.
+	// Truncated is set if the log no longer has the Job's first records, so that tries may be missing.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// Attempts lists the tries of a Job: its pods, how each ended, and what it counts as.
+// Attempts is the question for the tries of a Job: its pods, how each ended, and whether that counts as a failure.
 var Attempts = &Question[AttemptsParams, AttemptsPage]{
 	name: "attempts", about: "List the tries of a Job: each pod, how it ended, and as what it counted", takes: AJob, folds: true,
 	new: func() (*AttemptsParams, parameters) {
@@ -168,13 +170,13 @@ var Attempts = &Question[AttemptsParams, AttemptsPage]{
 	},
 }
 
-// TimelineParams are the parameters of Timeline.
+// TimelineParams are the parameters of Timeline: a Job, a point of the log, and how many rows to draw.
 type TimelineParams struct {
 	oneCase
 	limit Limit
 }
 
-// usualLanes is how many rows a timeline has unless --limit is set.
+// usualLanes is how many rows (an index, or a pod) a timeline has unless --limit is set.
 const usualLanes = 30
 
 func (p *TimelineParams) bind(fs *pflag.FlagSet) {
@@ -186,7 +188,7 @@ func (p *TimelineParams) read(args []string) error {
 	return cmp.Or(p.limit.Read(), p.oneCase.read(args))
 }
 
-// Timeline shows when each try (pod) of a Job was created, scheduled, started and ended.
+// Timeline is the question for the timeline of a Job: when each try (pod) was created, scheduled, started and ended.
 var Timeline = &Question[TimelineParams, attempts.Timeline]{
 	name: "timeline", about: "Draw when the tries of a Job did what", takes: AJob, folds: true,
 	new: func() (*TimelineParams, parameters) {

@@ -27,13 +27,13 @@ func (p *cronJob) read(args []string) error {
 	return which.WantCronJob(args, p.Object)
 }
 
-// lives returns the streams of all CronJobs with the name, the newest first, and the name. If the user named a Job or a
-// pod, lives returns the CronJobs with the name of its owner.
+// lives returns the streams (records) of all CronJobs with the name, the newest first, and the name. If the user named
+// a Job or a pod, the name is that of the CronJob which created the Job.
 func (p *cronJob) lives(ctx context.Context, src Source) (lives []events.Stream, name string, err error) {
 	return src.finder().CronJobsOf(ctx, p.place, p.Object)
 }
 
-// WhyNotParams are the parameters of WhyNot: a CronJob and an instant.
+// WhyNotParams are the parameters of WhyNot: a CronJob, and the instant that the user asks about.
 type WhyNotParams struct {
 	cronJob
 	text string
@@ -56,7 +56,7 @@ func (p *WhyNotParams) read(args []string) error {
 	return p.cronJob.read(args[:last])
 }
 
-// WhyNot says what became of one instant of a CronJob: did a Job start, and if not, why.
+// WhyNot is the question why a CronJob started no Job at an instant, or whether it did.
 var WhyNot = &Question[WhyNotParams, whynot.WhyNot]{
 	name: "why-not", about: "Say what became of one instant of a CronJob", takes: AnInstant,
 	new: func() (*WhyNotParams, parameters) {
@@ -81,7 +81,7 @@ var WhyNot = &Question[WhyNotParams, whynot.WhyNot]{
 	},
 }
 
-// NextParams are the parameters of Next: a CronJob, and how many due times.
+// NextParams are the parameters of Next: a CronJob, and how many of its next due times to list.
 type NextParams struct {
 	cronJob
 	count int
@@ -89,7 +89,7 @@ type NextParams struct {
 	from  which.When
 }
 
-// mostDue is the highest value of --count.
+// mostDue is the highest value of --count, the number of due times to list.
 const mostDue = 1000
 
 func (p *NextParams) bind(fs *pflag.FlagSet) {
@@ -111,7 +111,7 @@ func (p *NextParams) read(args []string) (err error) {
 	return p.cronJob.read(args)
 }
 
-// DueNext is the answer of Next. Its JSON changes only by adding fields.
+// DueNext is the answer of Next: the next due times of a CronJob. Its JSON changes only by adding fields.
 type DueNext struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
@@ -123,10 +123,10 @@ type DueNext struct {
 // DueTime is a due time in the future.
 type DueTime struct {
 	Due   time.Time `json:"due"`
-	Local string    `json:"local"` // in the time zone of the schedule
+	Local string    `json:"local"` // Due in the time zone of the schedule
 }
 
-// Next lists the next due times of a CronJob.
+// Next is the question when the schedule of a CronJob is due next.
 var Next = &Question[NextParams, DueNext]{
 	name: "next", about: "Show when a CronJob is due next, in its zone and in UTC", takes: ACronJob,
 	new: func() (*NextParams, parameters) {
@@ -141,7 +141,7 @@ var Next = &Question[NextParams, DueNext]{
 		src.finder().NoteOlder(lives[1:])
 		cron, unread := duetimes.Newest(ctx, src.Source, lives[0], 0)
 		if unread != nil && !(src.Beside(unread) && cron != nil && cron.Seen != nil) {
-			return nil, unread // damage does not matter if the schedule is known: the newest readable one is used
+			return nil, unread // if the schedule is known, damage does not matter: the newest readable one is used
 		}
 		begin := cron.DueAfter(src.Clock())
 		if p.after != "" {

@@ -1,9 +1,9 @@
-// Package ask defines the questions that a log answers. Each is one value with its name, its parameters, the function
-// that answers it, and the type of the answer.
+// Package ask defines the questions that a log answers, such as [Explain] and [Failures]. Each is one value with its
+// name, its parameters, the function that answers it, and the type of the answer.
 //
 //	q := ask.Explain.New()
 //	err := q.Read([]string{"prod/etl"}) // the arguments of a command line or an address
-//	answer, err := q.Ask(ctx, ask.Source{Source: log, Note: note})
+//	answer, err := q.Ask(ctx, ask.Source{Source: log, Note: note, Behind: note, Clock: time.Now})
 //
 // The command binds the parameters of a question to its flags, the service reads them from an address below /v1/, and
 // the pages of docs are made from the list [All]. A question therefore reads the same, and its answer has the same

@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// ExplainParams are the parameters of Explain.
+// ExplainParams are the parameters of Explain: an object, a point of the log, and links to other tools.
 type ExplainParams struct {
 	oneCase
-	links  []string // the texts of --link
+	links  []string // the values of --link, before they are parsed
 	linked []job.Link
 }
 
@@ -47,7 +47,7 @@ func (p *ExplainParams) linksOfJob() error {
 	return nil
 }
 
-// Explain says why a Job ended as it did or what it waits for, or how a CronJob is.
+// Explain is the question why an object is as it is: why a Job ended or what it waits for, or how a CronJob is.
 var Explain = &Question[ExplainParams, explain.Answer]{
 	name: "explain", about: "Say why a Job ended as it did, what it waits for, or how a CronJob is", takes: AnObject, folds: true,
 	new: func() (*ExplainParams, parameters) {
@@ -66,7 +66,7 @@ var Explain = &Question[ExplainParams, explain.Answer]{
 			answer, err = p.jobOrPod(ctx, src, at)
 		}
 		if bad := src.firstDamage(); answer != nil && answer.Damaged == 0 && bad != nil {
-			// The answer does not name damage in records of other objects yet.
+			// The answer does not name this damage so far: it is in the records of another object.
 			answer.Damaged, answer.Resumed = uint64(max(bad.At, 1)), uint64(bad.Next)
 		}
 		return answer, err

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// FindParams are the parameters of Find.
+// FindParams are the parameters of Find: the text to search, the namespace, and how many results.
 type FindParams struct {
 	zones
 	text      string
@@ -19,11 +19,11 @@ type FindParams struct {
 	most      int
 }
 
-// Limits of Find.
+// Limits of Find: usualFound results unless --limit is set, and at most mostFound.
 const (
 	usualFound = 50
 	mostFound  = 1000
-	longest    = 253 // characters of the text; a name in Kubernetes is not longer
+	longest    = 253 // most characters of the text; no name in Kubernetes is longer
 )
 
 func (p *FindParams) bind(fs *pflag.FlagSet) {
@@ -47,16 +47,16 @@ func (p *FindParams) read(args []string) error {
 
 func (p *FindParams) about() string { return p.namespace }
 
-// Found is the answer of Find: objects and records that match the text. Its JSON changes only by adding fields.
+// Found is the answer of Find: the objects and records that match the text. Its JSON changes only by adding fields.
 type Found struct {
 	Text string        `json:"text"`
-	AsOf history.Place `json:"asOf"` // the end of the log
+	AsOf history.Place `json:"asOf"` // end of the log when it was searched
 	which.Pieces
 	// Newest is how many of the newest Jobs, and of the newest CronJobs, Find searches at most.
 	Newest int `json:"newest"`
 }
 
-// Find finds Jobs, CronJobs and pods by a part of their name or UID, and records by their number.
+// Find is the search for Jobs, CronJobs and pods by a part of their name or UID, and for records by number.
 var Find = &Question[FindParams, Found]{
 	name: "find", about: "Find Jobs, CronJobs and pods by a piece of a name or UID, and records by number", takes: AText, folds: true,
 	new: func() (*FindParams, parameters) {

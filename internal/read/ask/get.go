@@ -13,13 +13,14 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// State is the answer of Get: the state of one Job or CronJob. One field is nil. Its JSON is that of the object.
+// State is the answer of Get: the state of one Job or CronJob. The other of the two fields is nil. Its JSON is that of
+// the field that is set.
 type State struct {
 	Job     *history.Job
 	CronJob *history.CronJob
 }
 
-// MarshalJSON returns the JSON of the Job or the CronJob.
+// MarshalJSON returns the JSON of the Job or the CronJob alone.
 func (s State) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -33,7 +34,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads the object. It tells a Job from a CronJob by the field "records", which CronJobs do not have.
+// UnmarshalJSON reads the JSON of a Job or a CronJob. Only that of a Job has the field "records".
 func (s *State) UnmarshalJSON(text []byte) error {
 	var has struct {
 		Records json.RawMessage `json:"records"`
@@ -49,7 +50,7 @@ func (s *State) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, s.Job)
 }
 
-// GetParams are the parameters of Get: an object, and the point --at.
+// GetParams are the parameters of Get: an object, and --at, the point of the log as of which the answer is.
 type GetParams struct {
 	object
 	at Point
@@ -73,7 +74,7 @@ func (p *GetParams) read(args []string) error {
 	return p.at.Read(p.Zone)
 }
 
-// Get returns the state of one Job or CronJob, now or at a point in the past.
+// Get is the question for the state of one Job or CronJob, now or at a point in the past.
 var Get = &Question[GetParams, State]{
 	name: "get", about: "Show the state of a Job or a CronJob, now or then", takes: AnObject, folds: true,
 	new: func() (*GetParams, parameters) {
@@ -104,12 +105,12 @@ var Get = &Question[GetParams, State]{
 		if p.at.Given() {
 			src.asOf(state.AsOf())
 		}
-		return state, err // if the log is damaged, state is as of the last readable record
+		return state, err // if the log is damaged, state is as of the last record before the damage
 	},
 }
 
-// job returns the state of a Job as of the point at. Of several Jobs with the name, it takes the newest that existed
-// then.
+// job returns the state of a Job as of the point at. If several Jobs had the name, it takes the newest that existed at
+// this point.
 func (p *GetParams) job(ctx context.Context, src Source, at history.Point) (*history.Job, error) {
 	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
 	if err != nil {
@@ -131,8 +132,8 @@ func (p *GetParams) job(ctx context.Context, src Source, at history.Point) (*his
 	return nil, history.ErrNoJob
 }
 
-// cronJob returns the state of a CronJob as of the point at. Of several CronJobs with the name, it takes the newest
-// that existed then.
+// cronJob returns the state of a CronJob as of the point at. If several CronJobs had the name, it takes the newest that
+// existed at this point.
 func (p *GetParams) cronJob(ctx context.Context, src Source, at history.Point) (*history.CronJob, error) {
 	streams, err := src.finder().CronJobs(ctx, p.place, p.Name)
 	if err != nil {
@@ -148,7 +149,7 @@ func (p *GetParams) cronJob(ctx context.Context, src Source, at history.Point) (
 	return &job, err
 }
 
-// Stream returns the stream with the records of the object.
+// Stream returns the stream of the Job or CronJob: the records about it, by its UID.
 func (s *State) Stream() events.Stream {
 	if s.CronJob != nil {
 		return events.Stream{Kind: events.StreamCronJob, ID: s.CronJob.UID}
@@ -161,7 +162,7 @@ func (s *State) InZone() bool {
 	return s.CronJob != nil && s.CronJob.Zone != "" && s.CronJob.Zone != "UTC"
 }
 
-// AsOf returns the record as of which the state is.
+// AsOf returns the record as of which the state is, with its time.
 func (s *State) AsOf() history.Place {
 	if s.CronJob != nil {
 		return s.CronJob.AsOf
@@ -169,8 +170,8 @@ func (s *State) AsOf() history.Place {
 	return s.Job.AsOf
 }
 
-// Unplaced returns a copy without the fields that depend on the record as of which the state is. A caller compares two
-// such copies to see whether the object changed.
+// Unplaced returns a copy without the fields that change with every new record of the log. A caller compares two such
+// copies, to see whether the object itself changed.
 func (s *State) Unplaced() *State {
 	if s.CronJob != nil {
 		c := *s.CronJob

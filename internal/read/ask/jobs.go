@@ -14,13 +14,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Sizes of a page of a list: the default of --limit, which is also the default of kubectl, and the highest value.
+// Sizes of one page of a list: UsualPage is the default of --limit, as in kubectl, and MaxPage the highest value.
 const (
 	UsualPage = 500
 	MaxPage   = 5000
 )
 
-// ListParams are the parameters of all lists: which objects, and which page.
+// ListParams are the parameters that all lists have: which objects to list, and which page.
 type ListParams struct {
 	many
 	states []string
@@ -28,10 +28,11 @@ type ListParams struct {
 	after  string
 	name   string
 	uid    string
-	wanted []string // the states, spelled as in the log
+	wanted []string // the states to list, spelled as in the log
 }
 
-// HiddenOfLists names parameters of lists that are not flags of the command. Shell completion of names uses them.
+// HiddenOfLists has the parameters that the commands of lists have no flag for. Only shell completion of names sets
+// them.
 var HiddenOfLists = []string{"name", "uid"}
 
 func (p *ListParams) bindList(fs *pflag.FlagSet, what, states string) {
@@ -44,7 +45,7 @@ func (p *ListParams) bindList(fs *pflag.FlagSet, what, states string) {
 	fs.StringVar(&p.uid, "uid", "", "only "+what+" whose UIDs begin so")
 }
 
-// readList checks the parameters. there has all valid states.
+// readList checks the parameters of a list. there has all valid states; noSuch begins the error for another state.
 func (p *ListParams) readList(args []string, there []string, noSuch string) error {
 	if len(args) > 0 {
 		return which.Wrong("a list takes no %q: name, namespace and state choose from it", strings.Join(args, " "))
@@ -66,14 +67,16 @@ func (p *ListParams) readList(args []string, there []string, noSuch string) erro
 	return nil
 }
 
-// notes adds remarks on what the list may lack. It does so only for the first page.
+// notes tells the user what the list may lack, for example because the controller could not list the cluster. It does
+// so only for the first page.
 func (p *ListParams) notes(ctx context.Context, src Source) {
 	if p.after == "" {
 		src.NoteUnlisted(ctx)
 	}
 }
 
-// passed returns the namespaces that are over their log budget now, so that some of their objects may have no record.
+// passed returns the namespaces that are over their log budget now (how much they may write an hour): some of their
+// objects may have no record.
 func (p *ListParams) passed(ctx context.Context, src Source) ([]history.Passed, error) {
 	_, head, err := src.Head(ctx)
 	if err != nil {
@@ -87,8 +90,8 @@ func (p *ListParams) passed(ctx context.Context, src Source) ([]history.Passed, 
 	return now, err
 }
 
-// page returns the answer for one page. If the log could not be read and the page has no items, it returns only the
-// error, because an empty page would say that there are no Jobs.
+// page returns the answer for one page of a list, with the error of reading the log. If the page has no items, it
+// returns only the error, because an empty page would say that there are no Jobs. more is the token of the next page.
 func page[A any](answer *A, items int, more string, src Source, err error) (*A, error) {
 	switch {
 	case errors.Is(err, history.ErrQuery):
@@ -96,10 +99,10 @@ func page[A any](answer *A, items int, more string, src Source, err error) (*A, 
 	case err != nil && (!src.Beside(err) || items == 0 && more == ""):
 		return nil, err
 	}
-	return answer, err // the items that could be read, and the damage
+	return answer, err // the items that could be read, and the damage of the log
 }
 
-// JobsParams are the parameters of Jobs.
+// JobsParams are the parameters of Jobs: those of a list, a label selector, and --why (say why each Job is as it is).
 type JobsParams struct {
 	ListParams
 	selector Selector
@@ -128,17 +131,17 @@ func (p *JobsParams) read(args []string) error {
 	return err
 }
 
-// query returns the query of the list without the bound --since.
+// query returns which Jobs to list, without the lower bound in time (--since).
 func (p *JobsParams) query() history.JobsQuery {
 	q := history.JobsQuery{Namespace: p.namespace, Limit: p.limit, Continue: p.after, Name: p.name, UID: p.uid}
 	for _, s := range p.wanted {
 		q.States = append(q.States, history.State(s))
 	}
-	q.Labels, _ = p.selector.Read() // no error: read has parsed the selector before
+	q.Labels, _ = p.selector.Read() // no error: read has parsed the selector already
 	return q
 }
 
-// Jobs lists the Jobs of the log, one page at a time.
+// Jobs is the question for the list of Jobs, one page at a time, the newest first.
 var Jobs = &Question[JobsParams, history.JobsPage]{
 	name: "jobs", words: []string{"get", "jobs"}, about: "List the Jobs that the log knows, the newest first", takes: Nothing, folds: true,
 	new: func() (*JobsParams, parameters) {
@@ -154,7 +157,7 @@ var Jobs = &Question[JobsParams, history.JobsPage]{
 		q := p.query()
 		told := src
 		if p.after != "" {
-			told.Note = func(string) {} // the first page has these remarks already
+			told.Note = func(string) {} // the first page had these remarks
 		}
 		if q.Since, _, err = p.span.In(ctx, told); err != nil {
 			return nil, err
@@ -187,7 +190,7 @@ var Jobs = &Question[JobsParams, history.JobsPage]{
 	},
 }
 
-// CronJobsParams are the parameters of CronJobs.
+// CronJobsParams are the parameters of CronJobs: those of a list.
 type CronJobsParams struct{ ListParams }
 
 // CronStateNames returns the names of the states of CronJobs.
@@ -204,7 +207,7 @@ func (p *CronJobsParams) read(args []string) error {
 	return p.readList(args, CronStateNames(), "CronJobs have no such state")
 }
 
-// query returns the query of the list without the bound --since.
+// query returns which CronJobs to list, without the lower bound in time (--since).
 func (p *CronJobsParams) query() history.CronJobsQuery {
 	q := history.CronJobsQuery{Namespace: p.namespace, Limit: p.limit, Continue: p.after, Name: p.name, UID: p.uid}
 	for _, s := range p.wanted {
@@ -213,7 +216,7 @@ func (p *CronJobsParams) query() history.CronJobsQuery {
 	return q
 }
 
-// CronJobs lists the CronJobs of the log, one page at a time.
+// CronJobs is the question for the list of CronJobs, one page at a time, the newest first.
 var CronJobs = &Question[CronJobsParams, history.CronJobsPage]{
 	name: "cronjobs", words: []string{"get", "cronjobs"}, about: "List the CronJobs that the log knows, the newest first", takes: Nothing, folds: true,
 	new: func() (*CronJobsParams, parameters) {
@@ -240,10 +243,11 @@ var CronJobs = &Question[CronJobsParams, history.CronJobsPage]{
 	},
 }
 
-// WantedJobs returns the query of a Jobs question, without the bound --since. A watch filters later changes with it.
+// WantedJobs returns which Jobs a question lists, without the lower bound in time (--since). A watch uses it to choose
+// the changes to show.
 func WantedJobs(q *Asked[history.JobsPage]) history.JobsQuery { return q.how.(*JobsParams).query() }
 
-// WantedCronJobs is WantedJobs for CronJobs.
+// WantedCronJobs returns which CronJobs a question lists, without the lower bound in time (--since).
 func WantedCronJobs(q *Asked[history.CronJobsPage]) history.CronJobsQuery {
 	return q.how.(*CronJobsParams).query()
 }

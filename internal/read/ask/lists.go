@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// many has the parameters of questions about many Jobs: namespace, time span and time zones.
+// many has the parameters of questions about many objects: the namespace, the time span and the time zones.
 type many struct {
 	zones
 	span      Span
@@ -38,15 +38,15 @@ func (p *many) about() string { return p.namespace }
 // Selector is the flag -l: a label selector as in kubectl.
 type Selector struct{ text string }
 
-// Bind adds the flag.
+// Bind adds -l to fs; help begins its help text.
 func (f *Selector) Bind(fs *pflag.FlagSet, help string) {
 	fs.StringVarP(&f.text, "selector", "l", "", help+", such as team=data,app!=web")
 }
 
-// Given reports whether a selector was given.
+// Given reports whether -l was given.
 func (f *Selector) Given() bool { return f.text != "" }
 
-// Read returns the parsed selector; nil if none was given.
+// Read parses the selector; it returns nil if none was given.
 func (f *Selector) Read() (labels.Selector, error) {
 	if f.text == "" {
 		return nil, nil
@@ -58,7 +58,7 @@ func (f *Selector) Read() (labels.Selector, error) {
 	return s, nil
 }
 
-// NoteLabels adds a remark for each label in the selector that no Job of the log has: the log may not keep that label
+// NoteLabels tells the user of each label in the selector that no Job of the log has: the log may not keep that label
 // (option --keep-labels).
 func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
 	if wanted == nil {
@@ -73,7 +73,7 @@ func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
 		asked[r.Key()] = true
 		bears, err := labels.Parse(r.Key())
 		if err != nil {
-			return err // cannot happen: the key was part of a valid selector
+			return err // cannot happen: the key comes from a valid selector
 		}
 		page, err := s.Jobs(ctx, history.JobsQuery{Labels: bears, Limit: 1})
 		if err != nil && !s.Beside(err) {
@@ -86,7 +86,7 @@ func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
 	return nil
 }
 
-// FailuresParams are the parameters of Failures.
+// FailuresParams are the parameters of Failures: the namespace, the time span, a label selector, and how many Jobs.
 type FailuresParams struct {
 	many
 	selector   Selector
@@ -95,7 +95,7 @@ type FailuresParams struct {
 	limit      Limit
 }
 
-// usualFailed is how many failed Jobs an answer has unless --limit is set.
+// usualFailed is how many failed Jobs an answer has, unless --limit is set.
 const usualFailed = 500
 
 func (p *FailuresParams) bind(fs *pflag.FlagSet) {
@@ -115,7 +115,7 @@ func (p *FailuresParams) read(args []string) (err error) {
 	return err
 }
 
-// Failures lists stuck and failed Jobs, and CronJobs that do not start.
+// Failures is the question which Jobs are stuck or failed, which CronJobs do not start, and why.
 var Failures = &Question[FailuresParams, failures.Failures]{
 	name: "failures", about: "List Jobs that are stuck or failed, and CronJobs that do not start, and why", takes: Nothing, folds: true,
 	new: func() (*FailuresParams, parameters) {
@@ -134,13 +134,13 @@ var Failures = &Question[FailuresParams, failures.Failures]{
 		src.NoteUnlisted(ctx)
 		found, err := failures.Find(ctx, src.Source, q)
 		if err != nil && found.Looked == 0 {
-			return nil, err // no Job could be read, so "0 failed" would be false
+			return nil, err // no Job could be read: "0 failed" would be false
 		}
 		return &found, err
 	},
 }
 
-// PlanParams are the parameters of Plan: which Jobs it is made from.
+// PlanParams are the parameters of Plan: the namespace and time span of the Jobs that the plan is made from.
 type PlanParams struct{ many }
 
 func (p *PlanParams) bind(fs *pflag.FlagSet) {
@@ -149,7 +149,7 @@ func (p *PlanParams) bind(fs *pflag.FlagSet) {
 	p.span.BindUntil(fs, "only those up to this time")
 }
 
-// Plan lists the owners of Jobs that Jobledger could run in future, and how to hand over each owner's Jobs.
+// Plan is the question which owners of Jobs (such as CronJobs) could give their future Jobs to Jobledger, and how.
 var Plan = &Question[PlanParams, plan.Plan]{
 	name: "plan", about: "Say whose future Jobs would come here, and how", takes: Nothing, folds: true,
 	new: func() (*PlanParams, parameters) {
@@ -165,7 +165,7 @@ var Plan = &Question[PlanParams, plan.Plan]{
 		}
 		made, err := plan.Read(ctx, src.Source, q)
 		if err != nil && len(made.Owners) == 0 {
-			return nil, err // no Job could be read, so an empty plan would be false
+			return nil, err // no Job could be read: an empty plan would be false
 		}
 		return made, err
 	},

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Names of parameters that the command line sets itself: the namespace may come from a kubeconfig, and --local sets
-// both zones to the zone of the machine.
+// Names of flags that the command line sets itself: it takes the namespace from the kubeconfig, and with --local sets
+// both time zones to that of the machine.
 const (
 	FlagNamespace = "namespace"
 	FlagNear      = "near"
@@ -19,9 +19,10 @@ const (
 	FlagTexts     = "texts-zone"
 )
 
-// zones has two time zones, because a program may pass times in its own zone and want UTC in the sentences.
+// zones has the time zones of a question. There are two, because a program may write times in its own zone, and want
+// UTC in the sentences of the answer.
 type zones struct {
-	words.Zone            // for times in parameters that name no zone
+	words.Zone            // for times that the user gives without a zone
 	texts      words.Zone // for times in the sentences of the answer
 	names      [2]string
 }
@@ -45,7 +46,7 @@ func (z *zones) read() error {
 	return nil
 }
 
-// object is the parameter that names an object, and where to look for it.
+// object is the parameter that names an object, and the namespace in which it is searched.
 type object struct {
 	zones
 	which.Object
@@ -60,7 +61,7 @@ func (o *object) bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.near, FlagNear, "", "the namespace that is looked at first where none is given (\"default\")")
 }
 
-// read parses the arguments. A namespace in the name, as in prod/etl, works like --namespace.
+// read parses the arguments: the object. A namespace before the name, as in prod/etl, is the same as --namespace.
 func (o *object) read(args []string) error {
 	if err := o.zones.read(); err != nil {
 		return err
@@ -86,13 +87,13 @@ func (o *object) about() string {
 	return o.near
 }
 
-// Limit is the flag --limit; 0 means no limit.
+// Limit is the flag --limit, how many items an answer has; 0 means no limit.
 type Limit struct{ Most int }
 
-// Bind adds the flag.
+// Bind adds --limit to fs. usual is its default, help begins its help text.
 func (l *Limit) Bind(fs *pflag.FlagSet, usual int, help string) {
 	fs.IntVar(&l.Most, "limit", usual, help+"; 0 for all")
 }
 
-// Read checks the flag.
+// Read returns an error if --limit is negative.
 func (l *Limit) Read() error { return NotNegative("limit", l.Most) }

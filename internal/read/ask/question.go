@@ -15,36 +15,35 @@ type Takes int
 const (
 	Nothing   Takes = iota
 	AnObject        // a Job, a CronJob or a pod
-	AJob            // a Job, or a pod of one
-	ACronJob        // a CronJob, or a Job or pod that one made
-	MaybeOne        // an object, or none for all
-	AnInstant       // a CronJob and a time
+	AJob            // a Job, or one of its pods
+	ACronJob        // a CronJob, or a Job or pod that it created
+	MaybeOne        // an object, or nothing, which means all objects
+	AnInstant       // a CronJob, and an instant
 	AText           // a text to search for
 )
 
-// Question is a question about a log. P is the type of its parameters, A the type of its answer.
+// Question is one kind of question about a log, such as Explain. P is the type of its parameters, A that of its answer.
 type Question[P any, A any] struct {
 	name  string
-	about string   // description in one line
-	words []string // words of the command, if not name
+	about string   // description of the question in one line
+	words []string // words of the command that asks it; nil if that is name
 	takes Takes
-	folds bool // it folds records, so it refuses a log that needs a newer fold version
+	folds bool // it folds records into a state, so it refuses a log that needs a newer program to do so
 	new   func() (p *P, how parameters)
 	ask   func(context.Context, Source, *P) (*A, error)
 }
 
-// parameters are the parameters of one request.
+// parameters are the values of one question that is being asked. Each Question has its own type for them.
 type parameters interface {
-	// bind adds the parameters as flags to a flag set, with help and defaults.
+	// bind adds the parameters as flags to a flag set, with help texts and default values.
 	bind(*pflag.FlagSet)
-	// read checks the arguments, and the parameters that were set in the flags. Its errors are of type
-	// which.WrongError.
+	// read checks the arguments args, and the values that the flags have now. Its errors are of type which.WrongError.
 	read(args []string) error
-	// about returns the namespace that the question is about; empty for all. Call it after read.
+	// about returns the namespace of the question; empty for all. Call it after read.
 	about() string
 }
 
-// Asked is one request of a question. To use it, set parameters in Flags, call Read with the arguments, then Ask.
+// Asked is a Question that is being asked: set its parameters in Flags, call Read with the arguments, then Ask.
 type Asked[A any] struct {
 	Entry
 	Flags *pflag.FlagSet
@@ -54,7 +53,7 @@ type Asked[A any] struct {
 	ask  func(context.Context, Source) (*A, error)
 }
 
-// New begins a request, with default parameters.
+// New returns the question for asking it once, with default parameters.
 func (q *Question[P, A]) New() *Asked[A] {
 	p, how := q.new()
 	a := &Asked[A]{Entry: q.Entry(), Flags: pflag.NewFlagSet(q.name, pflag.ContinueOnError), how: how}
@@ -63,7 +62,7 @@ func (q *Question[P, A]) New() *Asked[A] {
 	return a
 }
 
-// Read takes the arguments, and checks them and the parameters. Set the parameters in Flags first.
+// Read parses the arguments, and checks them and the values in Flags. Set Flags first.
 func (a *Asked[A]) Read(args []string) error {
 	a.args = args
 	return a.how.read(args)
@@ -72,11 +71,12 @@ func (a *Asked[A]) Read(args []string) error {
 // Arguments returns the arguments that Read took.
 func (a *Asked[A]) Arguments() []string { return a.args }
 
-// Namespace returns the namespace that the question is about: that of the object, or the first in which it is searched.
-// It is empty for all namespaces. Call it after Read.
+// Namespace returns the namespace of the question: that of the object, or the first one in which the object is
+// searched. It is empty for all namespaces. Call it after Read.
 func (a *Asked[A]) Namespace() string { return a.how.about() }
 
-// Ask answers the question. It can return an answer and an error together: the package comment says when.
+// Ask answers the question from src. If the log is damaged, it returns an answer about the readable part, together with
+// an error.
 func (a *Asked[A]) Ask(ctx context.Context, src Source) (*A, error) {
 	if src.Elsewhere == nil {
 		return a.ask(ctx, src)
@@ -89,10 +89,10 @@ func (a *Asked[A]) Ask(ctx context.Context, src Source) (*A, error) {
 	return answer, err
 }
 
-// Entry describes a question without the types of its parameters and answer, so that questions fit into one list.
+// Entry describes a question in the list All. It is without type parameters, so that all questions fit in one list.
 type Entry struct {
 	Name    string
-	Command []string // first words of the command line that asks it
+	Command []string // the words of the command line that ask the question
 	About   string
 	Takes   Takes
 	Folds   bool
@@ -100,18 +100,18 @@ type Entry struct {
 	begin   func() Request
 }
 
-// Request is an Asked without the type of its answer.
+// Request is an Asked (a question that is being asked) without the type of its answer.
 type Request struct {
 	Flags     *pflag.FlagSet
 	Read      func(args []string) error
-	Namespace func() string                                                 // like Asked.Namespace
+	Namespace func() string                                                 // returns the namespace; empty for all
 	Ask       func(ctx context.Context, src Source) (answer any, err error) // answer is nil if there is none
 }
 
-// Begin begins a request, like Question.New.
+// Begin returns the question for asking it once, with default parameters.
 func (e *Entry) Begin() Request { return e.begin() }
 
-// Entry returns the description of the question.
+// Entry returns the description of the question that is in the list All.
 func (q *Question[P, A]) Entry() Entry {
 	words := q.words
 	if words == nil {
@@ -152,7 +152,7 @@ func Named(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// NotNegative returns a which.WrongError for a number below 0.
+// NotNegative returns a which.WrongError if the number that flag has is below 0.
 func NotNegative(flag string, n int) error {
 	if n < 0 {
 		return which.Wrong("--%s %d: must be 0 or more", flag, n)

@@ -13,26 +13,28 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Source is the log that a question is asked of. An answer uses only records that the Source returns. For a user who
-// may read only a part of the log, pass a Source of this part (package permit).
+// Source is what a question needs to be answered: the log, and where remarks for the user go. If the user may read only
+// a part of the log, the log must be limited to this part (package permit).
 type Source struct {
 	history.Source
-	// Note receives remarks for the user that belong to the answer, each one line. It must not be nil.
+	// Note is called with each remark that belongs to the answer, one line of text. It must not be nil.
 	Note func(text string)
-	// Behind receives remarks to print after the answer, such as how to get the next page. It must not be nil.
+	// Behind is called with each remark to print after the answer, such as how to get the next page. It must not be
+	// nil.
 	Behind func(text string)
-	// AsOf receives the point as of which an answer about the past is. For an answer about the present it is not
-	// called. It may be nil.
+	// AsOf is called with the record as of which an answer about the past is, but not for an answer about the present.
+	// It may be nil.
 	AsOf func(at history.Place)
 	// Clock returns the time of this machine, from which a time such as "5m" (5 minutes ago) is computed.
 	Clock func() time.Time
-	// Damage collects the damage of the log that was met so far. It may be nil.
+	// Damage collects the damaged places of the log that were met so far. It may be nil.
 	Damage *store.Damage
-	// NotListed returns the reason why the controller cannot list the cluster; empty if it can. It is nil if no
+	// NotListed returns the reason why the controller cannot list the cluster; empty if it can. It may be nil: no
 	// controller can be asked.
 	NotListed func(context.Context) string
-	// Elsewhere asks the question in another process that has the log, such as a reader (jobledger serve). there is
-	// true if Remote.Answer is set, possibly with an error. If Elsewhere is nil, this process answers.
+	// Elsewhere sends the question to another process that has the log, such as a reader (jobledger serve, which
+	// answers many users). there is true if the answer is in Remote.Answer, even if there is also an error. If
+	// Elsewhere is nil, this process answers.
 	Elsewhere func(context.Context, Remote) (there bool, err error)
 }
 
@@ -46,11 +48,11 @@ func (s Source) asOf(at history.Place) {
 	}
 }
 
-// finder returns a finder of objects in the log, whose remarks go to Note.
+// finder returns what finds objects in the log by name. It tells the user (Note) what it assumed.
 func (s Source) finder() *which.Finder { return &which.Finder{Source: s.Source, Note: s.Note} }
 
-// NothingAt returns the error for an object that did not exist at a point. The error tells in which time zone the point
-// was read, and where the log begins.
+// NothingAt returns the error for an object that did not exist at the point --at. Its text says where the log begins,
+// and in which time zone --at was read.
 func (s Source) NothingAt(ctx context.Context, h which.Object, at *Point) error {
 	if !at.Given() {
 		return which.Unknown("the log knows no %s", h)
@@ -72,7 +74,7 @@ func (s Source) NothingAt(ctx context.Context, h which.Object, at *Point) error 
 	return which.Unknown("%s", text)
 }
 
-// firstDamage returns the first collected damage of a known record; nil if there is none.
+// firstDamage returns the first damage of the log that was met at a known record; nil for none.
 func (s Source) firstDamage() (bad *store.CorruptError) {
 	for _, damage := range s.Damage.Met() {
 		if errors.As(damage, &bad) {
@@ -82,12 +84,12 @@ func (s Source) firstDamage() (bad *store.CorruptError) {
 	return nil
 }
 
-// mostUnlisted is how many of the controller's newest records are searched for its start. A controller that could not
-// list anything writes few records.
+// mostUnlisted limits unlistedSince: it searches the start of the controller in its newest 200 records. A controller
+// that cannot list the cluster writes few records.
 const mostUnlisted = 200
 
-// NoteUnlisted adds a remark if the controller has listed nothing since its start. A list without an object then does
-// not mean that the cluster has no such object.
+// NoteUnlisted tells the user if the controller could not list the cluster since it started: an object that a list
+// lacks may exist.
 func (s Source) NoteUnlisted(ctx context.Context) {
 	if s.NotListed != nil {
 		if text := s.NotListed(ctx); text != "" {
@@ -101,8 +103,8 @@ func (s Source) NoteUnlisted(ctx context.Context) {
 	}
 }
 
-// unlistedSince returns when the controller started, if it has listed nothing since then. It returns 0 if it has, or if
-// that is not known.
+// unlistedSince returns when the controller started, if it has not listed the cluster since. Otherwise, or if that is
+// not known, it returns 0.
 func (s Source) unlistedSince(ctx context.Context) events.Time {
 	n := 0
 	for r, err := range s.ReadStream(ctx, events.Controller, 0, store.Backward) {

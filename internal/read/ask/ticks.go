@@ -26,8 +26,8 @@ type TicksParams struct {
 	missed bool
 }
 
-// usualTicks is how many due times an answer has unless --tail is set. For comparison: a CronJob that runs each minute
-// has half a million due times in a year.
+// usualTicks is how many due times an answer has, unless --tail is set. There may be many: a CronJob that runs each
+// minute has half a million due times in a year.
 const usualTicks = 500
 
 func (p *TicksParams) bind(fs *pflag.FlagSet) {
@@ -45,7 +45,7 @@ func (p *TicksParams) read(args []string) error {
 	return cmp.Or(p.at.Read(p.Zone), p.span.Read(p.Zone), p.cronJob.read(args))
 }
 
-// Ticks says what became of each due time of a CronJob: started, too late, refused, and so on.
+// Ticks is the question what became of each due time of a CronJob: started, too late, refused, and so on.
 var Ticks = &Question[TicksParams, DueTicks]{
 	name: "ticks", about: "Show what became of each due time of a CronJob", takes: ACronJob,
 	new: func() (*TicksParams, parameters) {
@@ -75,7 +75,7 @@ var Ticks = &Question[TicksParams, DueTicks]{
 		}
 		if len(answer.Items) == 0 && answer.Due == nil {
 			if unread != nil {
-				return nil, unread // only the error: an empty list would mean that there were no due times
+				return nil, unread // the error alone: an empty list would say that there were no due times
 			}
 			if answer.UID == "" {
 				return nil, which.Unknown("the log knows no %s", words.Clean(stream.String()))
@@ -97,22 +97,23 @@ type DueTicks struct {
 	Name      string           `json:"name"`
 	UID       string           `json:"uid"`
 	Items     []history.Tick   `json:"items"`
-	Due       *history.OpenDue `json:"due,omitempty"` // the due time that has neither started nor been skipped
-	// Earlier is set if there are due times before the first item, which are not shown.
+	Due       *history.OpenDue `json:"due,omitempty"` // due time that is undecided: neither started nor skipped
+	// Earlier is set if there are due times before the first item. They are not in the answer.
 	Earlier bool `json:"earlier,omitempty"`
-	// PassedOver lists times since the first item in which the CronJob's namespace was over its log budget. Jobs may
-	// have come and gone then without a record.
+	// PassedOver lists times since the first item in which the CronJob's namespace was over its log budget (how much it
+	// may write an hour). Jobs may have come and gone then without a record.
 	PassedOver []history.Passed `json:"passedOver,omitempty"`
-	// Unrecorded counts the versions of the CronJob and its Jobs that were not recorded since the first item.
+	// Unrecorded is how many versions of the CronJob and its Jobs got no record, since the first item.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
-	// OtherLives lists the other CronJobs of the same name, the newest first.
+	// OtherLives lists the other CronJobs that had the same name, the newest first.
 	OtherLives []which.Life `json:"otherLives,omitempty"`
 
-	entries []tickOf // for each of Items: its entry and the part it comes from
+	entries []tickOf // where each of Items comes from
 }
 
-// life returns the stream of the CronJob that existed at the point --at, and the record and time of the point. Without
-// --at it returns the newest CronJob, 0 and 0.
+// life chooses the CronJob that existed at the point --at, from lives, the streams (records) of all CronJobs with the
+// name. It returns its stream, and the record and time of the point. Without --at it returns the newest CronJob, 0 and
+// 0.
 func (p *TicksParams) life(
 	ctx context.Context, src Source, lives []events.Stream, name string,
 ) (s events.Stream, through events.Sequence, now events.Time, err error) {
@@ -128,11 +129,11 @@ func (p *TicksParams) life(
 		return s, 0, 0, err
 	}
 	src.asOf(job.AsOf)
-	// The caller meets an error of the log again when it reads the stream.
+	// An error of the log is not returned here: the caller gets it when it reads the stream.
 	return s, events.Sequence(job.AsOf.Sequence), events.Time(job.AsOf.Time), nil
 }
 
-// missing sets PassedOver and Unrecorded: what the log may lack since the first due time that is shown.
+// missing sets PassedOver and Unrecorded: how many records the log may lack since the first due time of the answer.
 func (a *DueTicks) missing(ctx context.Context, src Source, parts []*duetimes.CronJob, since events.Time) error {
 	if len(a.Items) > 0 {
 		since = max(since, events.Time(a.Items[0].First))
@@ -152,8 +153,8 @@ func (a *DueTicks) missing(ctx context.Context, src Source, parts []*duetimes.Cr
 	return nil
 }
 
-// parts reads the wanted part of the CronJob, up to record through and time now (0 and 0 mean the end of the log). If
-// the log is damaged there, it returns several parts: one for each stretch without damage.
+// parts reads the records of the CronJob with the wanted due times, up to record through and time now (0 and 0 mean the
+// end of the log). If the log is damaged there, it returns several parts: one for each stretch without damage.
 func (p *TicksParams) parts(
 	ctx context.Context, src Source, s events.Stream, since events.Time, through events.Sequence, now events.Time,
 ) ([]*duetimes.CronJob, error) {
@@ -185,13 +186,14 @@ func (p *TicksParams) parts(
 	return []*duetimes.CronJob{cronJob}, err
 }
 
-// tickOf is a due time that is shown, with the part of the CronJob's records that it comes from.
+// tickOf is a due time of the answer, and the part of the CronJob's records in which it was found.
 type tickOf struct {
 	of *duetimes.CronJob
 	*duetimes.Entry
 }
 
-// chosen selects the wanted due times of all parts. The CronJob's name and its open due time come from the last part.
+// chosen builds the answer from the wanted due times of all parts. The CronJob's name and its undecided due time come
+// from the last part.
 func (p *TicksParams) chosen(parts []*duetimes.CronJob, since events.Time) *DueTicks {
 	out := &DueTicks{Items: []history.Tick{}}
 	for _, part := range parts {
@@ -226,11 +228,11 @@ func (p *TicksParams) chosen(parts []*duetimes.CronJob, since events.Time) *DueT
 	return out
 }
 
-// mostWhy is for how many due times the cause is searched, from the newest. More would be slow: each search reads all
-// that delayed the CronJob.
+// mostWhy limits why: it searches the causes of the newest 5000 due times only. Each search reads all that delayed the
+// CronJob, so more would be slow.
 const mostWhy = 5_000
 
-// why sets, for each due time that did not start, what kept it from starting.
+// why adds to each due time that did not start the reason.
 func (a *DueTicks) why(ctx context.Context, src Source, zone words.Zone) error {
 	gaps, err := history.AllGaps(ctx, src.Source)
 	if err != nil && !src.Beside(err) {

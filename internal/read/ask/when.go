@@ -13,16 +13,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Point is the flag --at: a point in the history of a log. Call Read before the log is open, and In to find the point
-// in the log.
+// Point is the flag --at: a record or a time, as of which a question is answered. Call Read to parse it, then In, which
+// finds the point in the log.
 type Point struct {
 	text     string
 	sequence events.Sequence
 	when     which.When
-	zone     words.Zone // for a time without a zone
+	zone     words.Zone // time zone for a time that names none
 }
 
-// Bind adds the flag. what begins the help text: "the answer as of a record's sequence …".
+// Bind adds --at to fs. what begins the help text: "the answer" gives "the answer as of a record's sequence …".
 func (p *Point) Bind(fs *pflag.FlagSet, what string) {
 	fs.StringVar(&p.text, "at", "", what+" as of a record's sequence (41), a time (2026-01-02T15:04:05Z or 15:04:05), or 5m ago (5m)")
 }
@@ -30,10 +30,10 @@ func (p *Point) Bind(fs *pflag.FlagSet, what string) {
 // Given reports whether --at was given. If not, the point is the end of the log.
 func (p *Point) Given() bool { return p.text != "" }
 
-// Text returns the point as it was given.
+// Text returns the value of --at, unchanged.
 func (p *Point) Text() string { return p.text }
 
-// Read parses the flag. A time without a zone is in zone.
+// Read parses --at. zone is the time zone for a time that names none.
 func (p *Point) Read(zone words.Zone) error {
 	if p.text == "" {
 		return nil
@@ -52,7 +52,7 @@ func (p *Point) Read(zone words.Zone) error {
 	return nil
 }
 
-// In returns the point in the log.
+// In returns the record or time that --at means in the log; the zero Point for the end of the log.
 func (p *Point) In(ctx context.Context, src Source) (history.Point, error) {
 	if p.text == "" || p.sequence != 0 {
 		return history.Point{Sequence: p.sequence}, nil
@@ -66,23 +66,23 @@ func (p *Point) In(ctx context.Context, src Source) (history.Point, error) {
 	return history.Point{Time: t}, nil
 }
 
-// Span is the pair of flags --since and --until: a span of time.
+// Span is a time span, given by the flags --since and --until.
 type Span struct {
 	since, until     string
 	sinceAt, untilAt which.When
 }
 
-// BindSince adds --since.
+// BindSince adds --since to fs; help begins its help text.
 func (f *Span) BindSince(fs *pflag.FlagSet, help string) {
 	fs.StringVar(&f.since, "since", "", help+": 2h before now, or 2026-01-02T15:04:05Z, or 15:04:05")
 }
 
-// BindUntil adds --until.
+// BindUntil adds --until to fs, with a help text.
 func (f *Span) BindUntil(fs *pflag.FlagSet, help string) {
 	fs.StringVar(&f.until, "until", "", help)
 }
 
-// Read parses the flags. A time without a zone is in zone.
+// Read parses the flags. zone is the time zone for a time that names none.
 func (f *Span) Read(zone words.Zone) (err error) {
 	if f.sinceAt, err = bound("since", f.since, zone); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (f *Span) Since() bool { return f.since != "" }
 // Until reports whether --until was given.
 func (f *Span) Until() bool { return f.until != "" }
 
-// In returns the bounds as times; 0 means no bound.
+// In returns the times that --since and --until mean in the log; 0 means no bound.
 func (f *Span) In(ctx context.Context, src Source) (since, until events.Time, err error) {
 	if f.since == "" && f.until == "" {
 		return 0, 0, nil
@@ -119,7 +119,7 @@ func (f *Span) In(ctx context.Context, src Source) (since, until events.Time, er
 	return since, until, nil
 }
 
-// bound parses one of the two flags. An empty text gives the zero When, which means no bound.
+// bound parses the value of --since or --until. It returns the zero When, which means no bound, for an empty text.
 func bound(flag, text string, zone words.Zone) (which.When, error) {
 	if text == "" {
 		return which.When{}, nil
@@ -131,20 +131,24 @@ func bound(flag, text string, zone words.Zone) (which.When, error) {
 	return w, nil
 }
 
-// Since parses --since if there is no log. It takes a time of day as the last such time before now.
+// Since parses the value of --since without a log. A time of day is the last one before now.
 func Since(text string, now time.Time, zone words.Zone) (events.Time, error) {
 	w, err := bound("since", text, zone)
 	return w.Before(now, 0), err
 }
 
-// settling has what is needed to turn a which.When into an instant.
+// settling is the input for the choice of an instant: which day a time of day means depends on it.
 type settling struct {
-	now  time.Time   // by the controller's clock; by the clock of this machine if no controller runs
-	end  events.Time // time of the newest record, or now if that is later; only set for a time of day
-	live bool        // a controller is running
+	// now is the time by the controller's clock; without a running controller, that of this machine.
+	now time.Time
+	// end is the time of the newest record, or now if that is later. It is set only if one of the times is a time of
+	// day.
+	end  events.Time
+	live bool // a controller is running
 }
 
-// settle reads what is needed. It reads the end of the log only if one of the times is a time of day.
+// settle reads the time and the end of the log, which give the given times a day. It reads the end only if one of the
+// times is a time of day.
 func (s Source) settle(ctx context.Context, times ...which.When) (settling, error) {
 	out := settling{now: s.Clock()}
 	for _, w := range times {
@@ -166,14 +170,14 @@ func (s Source) settle(ctx context.Context, times ...which.When) (settling, erro
 	return out, nil
 }
 
-// noteEnd adds a remark if the log ends before since. An empty answer then says nothing about the cluster.
+// noteEnd tells the user if the log ends before since: an empty answer then says nothing about the cluster.
 func (s Source) noteEnd(ctx context.Context, since events.Time) error {
 	if since == 0 {
 		return nil
 	}
 	_, head, err := s.Head(ctx)
 	if now, live := s.Now(ctx); live == nil && now != 0 {
-		return err // a running controller records what happens, so the log does not end
+		return err // a controller is running, and records what happens
 	}
 	if err == nil && head.Time < since {
 		s.note("the log ends at %s, before --since", words.Zone{}.Second(head.Time))
@@ -181,7 +185,7 @@ func (s Source) noteEnd(ctx context.Context, since events.Time) error {
 	return err
 }
 
-// noteDay adds a remark which day a time of day was taken for, unless it is today.
+// noteDay tells the user which day a time of day was taken for, unless it is today.
 func (s Source) noteDay(flag, text string, w which.When, t events.Time, at settling) {
 	in, ofDay := w.OfDay()
 	if !ofDay {

@@ -14,15 +14,16 @@ import (
 // ErrUnseen is returned if the log has no version of the CronJob's object, for example because it is pruned.
 var ErrUnseen = errors.New("the log does not say what the CronJob's schedule is")
 
-// mostCounted is the largest number of due times that is counted in a range. One per minute for a year is 527,040,
-// which takes half a second. A due time that comes rarely takes longer to find, so a range longer than longestCounted
-// is not counted.
+// mostCounted: Count gives up on a range of due times at this number. One due time per minute for a year is 527,040;
+// counting them takes half a second. Rare due times take longer to find, so Count also gives up on a range longer than
+// longestCounted.
 const (
 	mostCounted    = 600_000
 	longestCounted = 10 * 366 * 24 * time.Hour
 )
 
-// Count returns the number of due times of an entry. ok is false if that is not known or too large.
+// Count returns how many due times an entry (the outcome of one due time, or of a range) covers. ok is false if the
+// schedule is not known, or if the range is too large to count (mostCounted).
 func (c *CronJob) Count(e *Entry) (n int, ok bool) {
 	if e.First == e.Last {
 		return 1, true
@@ -39,13 +40,13 @@ func (c *CronJob) Count(e *Entry) (n int, ok bool) {
 	return n, n > 0 && n < mostCounted
 }
 
-// dueRange identifies a range of due times: the record that has the range, and its first due time.
+// dueRange is the key of the cache of Count: the record that has the range of due times, and the first of them.
 type dueRange struct {
 	record events.Sequence
 	first  events.Time
 }
 
-// count returns the number of due times of an entry, at most mostCounted; 0 if the schedule is not known.
+// count is Count without the cache. It returns mostCounted for more due times, and 0 if the schedule is not known.
 func (c *CronJob) count(e *Entry) (n int) {
 	s, err := c.of(e.by)
 	if err != nil {
@@ -55,7 +56,7 @@ func (c *CronJob) count(e *Entry) (n int) {
 		return mostCounted
 	}
 	n = 1
-	for range s.Between(e.First.Go(), e.Last.Go()) { // @every counts from e.First
+	for range s.Between(e.First.Go(), e.Last.Go()) { // an @every schedule counts from e.First
 		if n++; n == mostCounted {
 			break
 		}
@@ -63,7 +64,7 @@ func (c *CronJob) count(e *Entry) (n int) {
 	return n
 }
 
-// Location returns the time zone of the schedule. It is nil for UTC, and if the zone is not known.
+// Location returns the time zone of the schedule. It returns nil for UTC, and if the rules of the zone are not known.
 func (c *CronJob) Location() *time.Location {
 	if c.Seen == nil {
 		return nil
@@ -97,7 +98,8 @@ func (c *CronJob) Between(from, to time.Time) (n int, more bool) {
 	return n, false
 }
 
-// of returns the schedule in a due-time ledger. The schedule has no due times if it cannot be parsed.
+// of parses the schedule in a due-time ledger (the recorded schedule, and how far its due times are decided). If the
+// schedule cannot be parsed, the result has no due times.
 func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 	if by == nil {
 		return schedule.Schedule{}, ErrUnseen
@@ -106,7 +108,8 @@ func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 	return s, err
 }
 
-// Open returns the due time that has neither started nor been skipped, and what holds it back; nil if there is none.
+// Open returns the due time that is still undecided (neither started nor skipped), and what holds it back; nil for
+// none.
 func (c *CronJob) Open() *history.OpenDue {
 	if e := c.Unstarted(); e != nil && c.Blind == 0 && (c.Elsewhere || c.Ledger == nil || c.Ledger.Open == 0) {
 		return c.waiting(e)
@@ -124,7 +127,8 @@ func (c *CronJob) Open() *history.OpenDue {
 	return out
 }
 
-// waiting returns the due times that another controller has not started so far as an OpenDue.
+// waiting converts the result of Unstarted, the due times that another controller has not started so far, into an
+// OpenDue, as answers have it.
 func (c *CronJob) waiting(e *Entry) *history.OpenDue {
 	hold, kept := events.NotHeld, c.keptNow()
 	if kept != nil {
@@ -151,8 +155,8 @@ func (c *CronJob) Next(after time.Time, n int) (due []time.Time, zone *time.Loca
 	return c.rules.Next(history.TimingOf(c.Seen), after, n)
 }
 
-// DueAfter returns the instant after which the next due time is to be searched: now, or a later due time that was
-// started already. This happens if the clock of another controller is ahead.
+// DueAfter returns the instant after which Next must search the next due time: now, or the newest started due time if
+// that is later than now. It can be later because the clock of another controller is ahead.
 func (c *CronJob) DueAfter(now time.Time) time.Time {
 	after := max(events.At(now), c.kept.since)
 	if c.Seen != nil {
@@ -164,21 +168,23 @@ func (c *CronJob) DueAfter(now time.Time) time.Time {
 	return after.Go()
 }
 
-// Verdict says what the log tells about one instant of a CronJob.
+// Verdict says what the log tells about one instant: whether it was a due time of the CronJob, and what became of it.
+// An entry is the recorded or computed outcome of a due time, or of a range of them.
 type Verdict struct {
-	// Entry is the entry to which the instant belongs; nil for none. If the entry has no record, another controller has
-	// not started its due times so far.
-	Entry  *Entry
-	Open   bool // the instant is the open due time, and Hold says what holds it back; with Entry, it may still start
+	// Entry is the outcome of the due time, or of the range of due times, at the instant; nil for none. If its Record
+	// is 0, no record tells the outcome: it was computed (Untold).
+	Entry *Entry
+	// Open is set if the instant is a due time that is still undecided and may start. Hold says why it has not started.
+	Open   bool
 	Hold   events.TickHold
 	Future bool // due by the newest schedule, and not decided yet
 	// Passed is set with Future if the instant is over. It is then still undecided, because the controller decides only
-	// once a minute if nothing starts (C-085). Hold says what holds the start back. Run is the entry of another run
-	// whose Job has the name that the instant's Job would get; nil if there is none.
+	// once a minute if nothing starts (C-085). Hold says why it has not started. Run is another run in the same minute;
+	// nil for none. Its Job already has the name that the Job of this instant would get.
 	Passed bool
 	Run    *Entry
-	// Unseen is set if the instant was due before the log's first record of the CronJob, by the schedule in this
-	// record. What became of it is not known.
+	// Unseen is set if the instant was a due time before the log's first record of the CronJob, by the schedule in that
+	// record. No record tells what became of it.
 	Unseen bool
 	// Before and After are the due times around the instant, if it is not a due time itself; zero if there are none.
 	Before, After time.Time
@@ -187,8 +193,8 @@ type Verdict struct {
 // Due reports whether the instant is a due time.
 func (v *Verdict) Due() bool { return v.Entry != nil || v.Open || v.Future || v.Unseen }
 
-// At returns what the log says about an instant. If several entries have it, the newest counts. A run that a user made
-// by hand at a due time does not count as that due time.
+// At returns what the log says about an instant; if several entries (outcomes) have it, the newest one. A run that a
+// user started by hand is returned only if the instant is no due time.
 func (c *CronJob) At(t time.Time) (v Verdict) {
 	if v = c.at(t); v.Due() {
 		return v
@@ -202,7 +208,8 @@ func (c *CronJob) At(t time.Time) (v Verdict) {
 	return v
 }
 
-// Asked reports whether an entry is a run that a user made by hand or asked for, and not a due time.
+// Asked reports whether the entry is a run that a user started (by hand, or by a request to the controller), and not
+// the outcome of a due time.
 func (e *Entry) Asked() bool {
 	return e.By != "" || e.Fate == events.TickManual || e.Fate == events.TickTriggered
 }
@@ -219,7 +226,7 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	for i := range all {
 		e := &all[i]
 		if e.Fate == 0 && !c.Elsewhere && c.Ledger != nil && !c.Seen.Suspend {
-			continue // our controller must start it: the ledger tells, below
+			continue // our controller must start it: see c.Ledger below
 		}
 		if e.First <= at && at <= e.Last && c.has(e, t) {
 			return Verdict{Entry: e, Open: e.Fate == 0 && at == e.Last}
@@ -252,7 +259,7 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	return v
 }
 
-// unlooked reports whether an instant is a due time that has passed, and about which the controller has not decided
+// unlooked reports whether an instant is a due time that has passed, but about which the controller has not decided
 // yet.
 func (c *CronJob) unlooked(at events.Time) bool {
 	l := c.Ledger
@@ -264,7 +271,7 @@ func (c *CronJob) unlooked(at events.Time) bool {
 		return false
 	}
 	by := l
-	for i := range c.timings { // the ledger keeps the old schedule until the next decision
+	for i := range c.timings { // c.Ledger has the old schedule until a decision
 		if t := &c.timings[i]; t.from <= at && !t.same(l) {
 			by, looked = &t.by, max(looked, t.from)
 		}
@@ -273,8 +280,8 @@ func (c *CronJob) unlooked(at events.Time) bool {
 	return s.Next(s.Base(looked.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 
-// namesake returns the entry of a run whose Job has the name that the Job of the instant would get, because both are in
-// the same minute (C-152).
+// namesake returns the entry (outcome of a due time) whose run is in the same minute as the instant; nil for none. Both
+// runs would give their Job the same name, because the name has only the minute (C-152).
 func (c *CronJob) namesake(at events.Time) *Entry {
 	for i := len(c.Entries) - 1; i >= 0; i-- {
 		if e := &c.Entries[i]; e.Job != "" && e.Last.Go().Unix()/60 == at.Go().Unix()/60 {
@@ -284,7 +291,8 @@ func (c *CronJob) namesake(at events.Time) *Entry {
 	return nil
 }
 
-// has reports whether an instant within the range of an entry is one of its due times.
+// has reports whether t is one of the due times of an entry, which is the outcome of a range of due times. t lies
+// within that range.
 func (c *CronJob) has(e *Entry, t time.Time) bool {
 	if e.First == e.Last || e.First.Go().Equal(t) || e.Last.Go().Equal(t) {
 		return true
@@ -293,7 +301,8 @@ func (c *CronJob) has(e *Entry, t time.Time) bool {
 	return s.Next(s.Base(e.First.Go(), t.Add(-time.Second))).Equal(t)
 }
 
-// nearest updates v.Before and v.After with the due times of an entry around t.
+// nearest looks at the due times of an entry (the outcome of a range of them) around t. It sets v.Before and v.After to
+// them if they are nearer to t than what is set.
 func (c *CronJob) nearest(v *Verdict, e *Entry, t time.Time) {
 	v.near(e.First.Go(), t)
 	v.near(e.Last.Go(), t)
@@ -303,7 +312,7 @@ func (c *CronJob) nearest(v *Verdict, e *Entry, t time.Time) {
 	}
 }
 
-// near updates v.Before or v.After with one due time. It ignores the zero time.
+// near sets v.Before or v.After to a due time, if it is nearer to t than the present one. It ignores the zero time.
 func (v *Verdict) near(due, t time.Time) {
 	switch {
 	case due.Before(t) && (v.Before.IsZero() || due.After(v.Before)):

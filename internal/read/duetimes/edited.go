@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Reschedules reports whether the schedule or its zone changed.
+// Reschedules reports whether the change is one of the schedule, its time zone, or the rules of the zone.
 func (ch *Change) Reschedules() bool {
 	by := countsBy(ch.After)
 	return !(&timing{by: countsBy(ch.Before)}).same(&by)
@@ -22,7 +22,7 @@ func (ch *Change) Retemplates() bool {
 	return ch.Before.Template != ch.After.Template
 }
 
-// SeenAt returns the version of the CronJob that was in force at an instant; nil if it had not been seen.
+// SeenAt returns the version of the CronJob's object that was in force at an instant; nil if the log has none.
 func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
 	seen, through := c.Seen, c.now
 	if c.then != nil && t <= c.thenAt {
@@ -37,7 +37,7 @@ func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
 }
 
 // nextAfter returns the first due time after an instant, by the schedule in force then; zero if none is known. It skips
-// the due times of an @every schedule that was replaced since, because only its runs show when these were.
+// an @every schedule that was replaced later: its due times count from its runs, so they cannot be computed.
 func (c *CronJob) nextAfter(t time.Time) time.Time {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
@@ -59,7 +59,8 @@ func (c *CronJob) nextAfter(t time.Time) time.Time {
 	return next[0]
 }
 
-// WasOne returns the change of the schedule through which an instant stopped being a due time; nil if there is none.
+// WasOne returns the change before the instant that replaced a schedule by which the instant was a due time; nil for
+// none.
 func (c *CronJob) WasOne(t time.Time) *Change {
 	at := events.At(t)
 	for i := len(c.Changes) - 1; i >= 0; i-- {
@@ -70,8 +71,8 @@ func (c *CronJob) WasOne(t time.Time) *Change {
 	return nil
 }
 
-// BecameOne returns the later change that gave the CronJob a schedule with the instant as due time; nil if there is
-// none.
+// BecameOne returns the change after the instant that brought a schedule by which the instant would have been a due
+// time; nil for none.
 func (c *CronJob) BecameOne(t time.Time) *Change {
 	at := events.At(t)
 	for i := range c.Changes {
@@ -82,18 +83,19 @@ func (c *CronJob) BecameOne(t time.Time) *Change {
 	return nil
 }
 
-// dueBy reports whether an instant is a due time by the schedule of seen. It is false for @every, whose due times
-// depend on earlier starts.
+// dueBy reports whether an instant is a due time by the schedule of seen, a version of the CronJob. It is false for
+// @every, whose due times depend on earlier starts.
 func (c *CronJob) dueBy(seen *events.CronJobSeen, t time.Time) bool {
 	by := countsBy(seen)
 	s, _ := c.of(&by)
 	return !s.Every() && s.Next(t.Add(-time.Second)).Equal(t)
 }
 
-// mostBack is how many records before the read part are searched for changes of the spec.
+// mostBack limits LookBack: it searches at most 512 records before the part that was read.
 const mostBack = 512
 
-// LookBack adds changes of the spec from records before the part that was read. It stops at damage.
+// LookBack finds changes of the spec in the 512 records before the part that was read, and adds them to Changes. It
+// stops at a damaged record, without an error.
 func (c *CronJob) LookBack(ctx context.Context, src history.Source, s events.Stream) error {
 	after := c.firstSeenAs
 	if c.first == 0 || after == nil {
@@ -118,7 +120,7 @@ func (c *CronJob) LookBack(ctx context.Context, src history.Source, s events.Str
 		case newer != nil && differs:
 			found = append(found, Change{Before: f, After: after, By: newer.Evidence.Edit, Record: newer.Sequence, At: newer.Time, Was: was})
 		case newer == nil && !differs && len(c.Changes) > 0 && c.Changes[0].Was == Place{}:
-			c.Changes[0].Was = was // the part began at a checkpoint, which lacks this record
+			c.Changes[0].Was = was // reading began with a whole state, which names no record
 		}
 		kept := r
 		after, newer = f, &kept

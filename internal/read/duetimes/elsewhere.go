@@ -6,8 +6,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// begin sets the first state of the due-time ledger, when the CronJob is first seen. The projector sets the same state;
-// no record has it until the first decision about due times.
+// begin sets which due times are decided (the ledger) when the CronJob is first seen: those up to its
+// status.lastScheduleTime, or else up to its creation. The controller begins in the same way, but writes this to no
+// record before its first decision.
 func (c *CronJob) begin(f *events.CronJobSeen) {
 	if c.begun != nil {
 		return
@@ -21,7 +22,8 @@ func (c *CronJob) begin(f *events.CronJobSeen) {
 	c.kept.since = c.begun.Through
 }
 
-// ledger returns the newest state of the due-time ledger; nil before the CronJob was first seen.
+// ledger returns the newest state of the due-time ledger: through which instant due times are decided, and which one is
+// open. It returns nil before the CronJob was first seen.
 func (c *CronJob) ledger() *events.TickLedger {
 	if c.Ledger != nil {
 		return c.Ledger
@@ -29,9 +31,9 @@ func (c *CronJob) ledger() *events.TickLedger {
 	return c.begun
 }
 
-// Before reports whether an instant lies before the due times that the log covers: after the creation of the CronJob,
-// and not after the newest due time that had started when the CronJob was first seen. No record tells what became of
-// such an instant. first is the record in which the CronJob is first seen.
+// Before reports whether an instant is too early for the log to tell its outcome: after the creation of the CronJob,
+// but not after the newest due time that had started when the log's first record of the CronJob was written. first is
+// that record.
 func (c *CronJob) Before(at events.Time) (is bool, first Place) {
 	if c.Told != 0 || c.found.Record == 0 {
 		return false, Place{}
@@ -39,7 +41,8 @@ func (c *CronJob) Before(at events.Time) (is bool, first Place) {
 	return at > c.firstSeenAs.Created && at <= c.begun.Through, c.found
 }
 
-// dueBefore reports whether an instant, for which Before is true, was a due time by the first schedule that was seen.
+// dueBefore reports whether an instant is too early for the log to tell its outcome (Before), and was a due time by the
+// schedule in the CronJob's first record.
 func (c *CronJob) dueBefore(at events.Time) bool {
 	if is, _ := c.Before(at); !is {
 		return false
@@ -49,13 +52,14 @@ func (c *CronJob) dueBefore(at events.Time) bool {
 	return s.Next(s.Base(c.firstSeenAs.Created.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 
-// SeenFirst returns the first version of the CronJob in the read part; nil if there is none.
+// SeenFirst returns the first version of the CronJob in the part of the log that was read; nil if there is none.
 func (c *CronJob) SeenFirst() *events.CronJobSeen { return c.firstSeenAs }
 
-// Now returns the time as of which the answer is.
+// Now returns the time as of which the answers are: that of the log's end, or an earlier one (Span.Now).
 func (c *CronJob) Now() events.Time { return c.now }
 
-// Until returns the time from which the due time of an entry could no longer start: the next due time.
+// Until returns when a due time could no longer start, because the next due time came; e is its outcome. For @every, it
+// is the due time that started instead, or due itself.
 func (c *CronJob) Until(e *Entry, due events.Time) events.Time {
 	s, err := c.of(e.by)
 	if err != nil {
@@ -67,9 +71,9 @@ func (c *CronJob) Until(e *Entry, due events.Time) events.Time {
 	return max(due, e.Into)
 }
 
-// Lost reports whether the built-in controller could never find a due time: its estimate of missed due times skips this
-// one from the first moment at which it could start (C-080). Lost is false with startingDeadlineSeconds, because the
-// estimate then begins elsewhere.
+// Lost reports whether the built-in CronJob controller could never find a due time: its estimate of missed due times
+// skips this one from the first moment at which it could start (C-080). Lost is false if startingDeadlineSeconds is
+// set, because the estimate then begins at another time.
 func (c *CronJob) Lost(e *Entry, due events.Time) bool {
 	s, err := c.of(e.by)
 	seen := c.SeenAt(due)

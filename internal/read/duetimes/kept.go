@@ -10,21 +10,23 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Kept is a time in which a CronJob could not start a Job: it was suspended, or an earlier Job was running and the
+// Kept is a time span in which a CronJob could not start a Job: it was suspended, or an earlier Job was running and its
 // concurrencyPolicy is Forbid.
 type Kept struct {
 	By          events.TickHold
 	Job         string      // the running Job; empty for a suspension
-	From, Until events.Time // Until is 0 if it has not ended
-	Unseen      bool        // the Job is only known from status.active: no record tells whether it ran
-	Before      bool        // it began earlier than From, at which the read part begins
-	First, Last Place       // records that show its start and its end
+	From, Until events.Time // Until is 0 if the span has not ended
+	Unseen      bool        // only status.active names the Job: no record tells whether it ran
+	// Before is set if the span began earlier than From. Reading began with a record of the whole state, which does not
+	// say since when.
+	Before      bool
+	First, Last Place // records that show the start and the end of the span
 	uid         types.UID
 }
 
-// active returns the names of running Jobs: the unfinished Jobs of status.active, or if that has none, the Jobs that
-// were seen running. status.active may be out of date in the log: a status that our controller wrote gets no record if
-// the answer to the write came before the watch.
+// active returns the names of running Jobs: the unfinished Jobs of status.active, or if it names none, the Jobs whose
+// records show them running. status.active may be out of date in the log: a status that our controller wrote gets no
+// record if the answer to the write came before the watch.
 func (c *CronJob) active() (names []string) {
 	if c.Seen != nil {
 		for _, a := range c.Seen.Active {
@@ -45,21 +47,21 @@ func (c *CronJob) active() (names []string) {
 	return names
 }
 
-// Place is a record in the log, and its time.
+// Place is a record in the log, with the time of the record.
 type Place struct {
 	Record events.Sequence
 	At     events.Time
 }
 
-// keeping collects the times in which the CronJob could not start (Kept). It uses only what the watch reported, so it
-// works for every controller.
+// keeping collects the time spans in which the CronJob could not start a Job (Kept). It uses only what the watch of the
+// API server reported, so it works whichever controller starts the Jobs.
 type keeping struct {
 	spans  []Kept
 	open   map[types.UID]int // the spans without an end: index in spans by Job UID, "" for a suspension
 	runs   map[types.UID]*events.RunSeen
 	gone   map[types.UID]bool // deleted Jobs: status.active may still name them for a moment
 	policy string
-	since  events.Time // newest due time that is known to have started
+	since  events.Time // newest due time that has started
 }
 
 func (k *keeping) seen(run *events.RunSeen) {
@@ -69,7 +71,8 @@ func (k *keeping) seen(run *events.RunSeen) {
 	k.runs[run.Job] = run
 }
 
-// left processes the deletion of a Job, or that the Job stopped belonging to the CronJob. Its end will not be seen.
+// left processes the record that a Job was deleted, or belongs to the CronJob no more. No later record will show its
+// end.
 func (k *keeping) left(f *events.RunGone) {
 	delete(k.runs, f.Job)
 	if f.Left || f.Other {
@@ -81,7 +84,7 @@ func (k *keeping) left(f *events.RunGone) {
 	k.gone[f.Job] = true
 }
 
-// keep processes a record: does it begin or end a time in which the CronJob cannot start?
+// keep processes a record that may begin or end a time span in which the CronJob cannot start a Job.
 func (c *CronJob) keep(r *events.Record) {
 	k := &c.kept
 	switch f := r.Facts.(type) {
@@ -118,7 +121,8 @@ func (c *CronJob) keep(r *events.Record) {
 	k.change(keeps, at)
 }
 
-// change ends the open spans that are not in keeps, and begins those that are new.
+// change updates the spans (times without starts) as of record at. keeps has, by Job UID, what prevents starts now:
+// open spans that are not in it end, and new ones begin.
 func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 	if k.open == nil {
 		k.open = map[types.UID]int{}
@@ -146,15 +150,15 @@ func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 	}
 }
 
-// Tolerances at the beginning and end of a due time's wait. The other controller reacts a moment after a suspension
-// begins or ends, and watches report both with a delay.
+// Tolerances of Kept for the wait of a due time. Another controller reacts a moment after a suspension begins or ends,
+// and the watch reports both late: a suspension may begin up to 2 s after the wait, and end up to 10 s before its end.
 const (
 	slackBefore = 2 * time.Second
 	slackAfter  = 10 * time.Second
 )
 
-// Kept returns, in order, the times between two instants in which the CronJob could not start. whole reports whether
-// they cover all of the interval, within the tolerances.
+// Kept returns, in order, the time spans between two instants in which the CronJob could not start a Job. whole reports
+// whether they leave no gap, apart from tolerances of 2 s at the beginning and 10 s at the end.
 func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	for _, s := range c.kept.spans {
 		if s.From < until && (s.Until == 0 || s.Until > from) {
@@ -175,8 +179,8 @@ func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	return all, len(all) > 0 && reached.Add(slack) >= until
 }
 
-// keptNow returns what keeps the CronJob from starting now; a suspension comes before a running Job. It returns nil if
-// nothing does, or if the Job is not known to run.
+// keptNow returns what prevents the CronJob from starting a Job now: the suspension, or else a running Job. It returns
+// nil if nothing does, or if no record shows that the Job runs.
 func (c *CronJob) keptNow() (now *Kept) {
 	for i := range c.kept.spans {
 		if s := &c.kept.spans[i]; s.Until == 0 && !s.Unseen && (now == nil || s.By == events.HeldSuspended) {
@@ -186,7 +190,7 @@ func (c *CronJob) keptNow() (now *Kept) {
 	return now
 }
 
-// free returns the first instant at or after from at which the CronJob could start.
+// free returns the first instant, from or later, at which neither a suspension nor a running Job prevented a start.
 func (c *CronJob) free(from events.Time) events.Time {
 	for _, s := range c.kept.spans {
 		if s.From <= from.Add(slackBefore) && (s.Until == 0 || s.Until > from) {

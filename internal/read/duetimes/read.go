@@ -17,88 +17,89 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// CronJob has what a log, or a part of it, tells about a CronJob and its due times.
+// CronJob is the result of reading a CronJob's records, or a part of them: what became of its due times, and what was
+// seen of the object. An entry (Entries) is the outcome of one due time, or of a range of them.
 type CronJob struct {
 	Ref     events.JobRef
-	Seen    *events.CronJobSeen // its newest version
-	Gone    events.Time         // when its deletion was recorded; 0 if it was not
-	Entries []Entry             // its due times and what became of them, in log order
+	Seen    *events.CronJobSeen // newest version of the CronJob's object
+	Gone    events.Time         // when the deletion of the CronJob was recorded; 0 if it was not
+	Entries []Entry             // due times and what became of them, in log order
 	// EndUnseen is set if no record tells of the deletion. Gone is then the creation of the next CronJob with the same
 	// name.
 	EndUnseen bool
-	Holds     []Hold             // what held due times back, in log order
-	Ledger    *events.TickLedger // newest state of the due-time ledger; nil before the first decision
+	Holds     []Hold             // reasons why due times could not start, in log order
+	Ledger    *events.TickLedger // through when due times are decided; nil before the first decision
 
-	Changes  []Change  // changes of its spec, in log order
-	Refusals []Refusal // failed creates of its Jobs, in the order in which they began
+	Changes  []Change  // changes of the CronJob's spec, in log order
+	Refusals []Refusal // failed creates of the CronJob's Jobs, in the order in which they began
 
-	// Unrecorded has the records which say that versions before them were not recorded, of the CronJob or its Jobs.
+	// Unrecorded counts versions of the CronJob or its Jobs that got no record: such counts stand in a later record.
 	Unrecorded []Unrecorded
 
-	// Told is set if reading did not begin with the first record: there are no Entries for due times up to Told, though
-	// the log may have some. It is 0 if all records that are not pruned were read.
+	// Told is set if reading began at a checkpoint (a record with the whole state): Entries then lacks the due times up
+	// to Told, though the log may have them. It is 0 if all records that are not pruned were read.
 	Told  events.Time
 	rules history.ZoneRules
 	asked map[events.CommandID]*events.CreateJob
 
-	Cut       bool        // damage of the log hides later records
-	Elsewhere bool        // another controller starts its Jobs
+	Cut       bool        // a damaged record ended reading: later records are missing
+	Elsewhere bool        // another controller starts the CronJob's Jobs
 	Blind     events.Time // since when no controller records CronJobs; 0 if one does
 	BlindBy   events.Sequence
-	now       events.Time // time as of which the answer is
+	now       events.Time // time as of which the answers are
 	kept      keeping
-	counts    map[dueRange]int   // cache of Count
-	begun     *events.TickLedger // state of the ledger before the first decision; nil until the object is seen
+	counts    map[dueRange]int   // cache of Count, by range of due times
+	begun     *events.TickLedger // first state of Ledger, before any decision; nil until the object is seen
 	timings   []timing           // the schedules that were in force, in order
-	missed    bool               // a listing showed that it is gone: the deletion itself was not seen
+	missed    bool               // a listing showed that the CronJob is gone: no watch reported the deletion
 	first     events.Sequence    // first record that was read
-	lastAt    events.Time        // time of the last record of its stream
-	// then is the version in force at thenAt. It is set by Around, which does not read the changes between thenAt and
-	// now.
+	lastAt    events.Time        // time of the last record that was read
+	// then is the version of the CronJob in force at thenAt. Around sets it, because it does not read the changes from
+	// thenAt to now.
 	then      *events.CronJobSeen
 	thenAt    events.Time
-	partial   bool                   // reading ended early: only some due times were read
-	gaps      []ticks.Gap            // times without a watch, read only if a change was missed
-	unlisted  *events.ListingStarted // listing that has not ended at the end of the part; nil for none
-	seenRuns  []events.RunSeen       // runs whose due times have no entry yet
+	partial   bool                   // reading ended early (Around, OfJob): later due times were not read
+	gaps      []ticks.Gap            // times in which nobody watched the cluster; read only if a change was missed
+	unlisted  *events.ListingStarted // listing of the cluster that was still running at the end; nil for none
+	seenRuns  []events.RunSeen       // Jobs that were seen, for due times that are not in Entries
 	firstSeen map[types.UID]events.Time
 
-	seenIn      Place               // record with the version Seen; zero for a checkpoint
-	firstSeenAs *events.CronJobSeen // first version in the read part
-	found       Place               // record that shows the CronJob first; zero after a checkpoint
-	untold      []Entry             // result of Untold; nil until it is computed
+	seenIn      Place               // record with the version Seen; zero if it comes from a stored state
+	firstSeenAs *events.CronJobSeen // first version of the CronJob in the part that was read
+	found       Place               // first record with the CronJob's object; zero after a stored state
+	untold      []Entry             // computed outcomes of due times (Untold); nil until computed
 	behind      events.Sequence     // first record after the damage that ended reading; 0 if unknown
 }
 
-// Entry is a due time and its outcome, or a range of due times with the same outcome, and the record that says so.
-// Entries of Untold have no record.
+// Entry is the outcome (events.Tick.Fate) of one due time, or of a range of due times with the same outcome, and the
+// record that says so. Entries that are computed (Untold) have no record.
 type Entry struct {
 	events.Tick
 	Record events.Sequence
 	At     events.Time
-	by     *events.TickLedger // ledger before the entry, from which its due times follow; nil if unknown
-	since  events.Time        // newest due time started before it, or the beginning of the ledger
+	by     *events.TickLedger // schedule that gives the due times of the entry; nil if unknown
+	since  events.Time        // newest due time that started before those of the entry
 }
 
-// Hold says that a due time was held back, from the time At on.
+// Hold says that the CronJob could not start a due time from the time At on, and why (By).
 type Hold struct {
 	Due    events.Time
 	By     events.TickHold
 	Record events.Sequence
 	At     events.Time
-	Active []string // Jobs that were running then
+	Active []string // names of the CronJob's Jobs that were running then
 }
 
-// Change is a change of the CronJob's spec.
+// Change is a change of the CronJob's spec: the versions before and after, and the record (Record) of the second.
 type Change struct {
 	Before, After *events.CronJobSeen
 	By            *events.Edit // who made the change; nil if the object does not tell
 	Record        events.Sequence
 	At            events.Time
-	Was           Place // newest record with the version Before; zero if none
+	Was           Place // newest record with the version Before; zero if unknown
 }
 
-// Refusal is one or more failed creates of one Job, with the same error class.
+// Refusal is one or more failed creates of a Job, one after the other and with the same class of error.
 type Refusal struct {
 	Due         events.Time // 0 if a user asked for the run
 	Job         string
@@ -108,18 +109,19 @@ type Refusal struct {
 	From, Until events.Time
 }
 
-// Unrecorded is a number of versions, seen shortly before Record, that were not recorded.
+// Unrecorded says how many versions of an object, seen shortly before Record, got no record.
 type Unrecorded struct {
 	Versions uint64
 	Record   events.Sequence
 	At       events.Time
 }
 
-// Span is a part of a CronJob's records. From is the record where reading begins, as returned by Before or
-// history.Stated; 0 for the first record. Through is the last record; 0 for the end.
+// Span is a part of a CronJob's records, from From through Through. From is a record where reading can begin: a
+// checkpoint with the whole state, as returned by Before or history.Stated, or 0 for the first record. Through is 0 for
+// the end.
 type Span struct {
 	From, Through events.Sequence
-	Now           events.Time          // time as of which the answer is; 0 for that of the last record
+	Now           events.Time          // time as of which the answers are; 0 for that of the last record
 	Visit         func(*events.Record) // called for each record; may be nil
 }
 
@@ -128,8 +130,8 @@ func Read(ctx context.Context, src history.Source, s events.Stream) (*CronJob, e
 	return ReadSpan(ctx, src, s, Span{})
 }
 
-// Parts reads all readable records of a CronJob, from a log with damage. It returns one part for each stretch without
-// damage. The last part has the present state, unless its Cut is set.
+// Parts reads all readable records of a CronJob from a damaged log. It returns one part for each stretch without
+// damage. The last part has the present state, unless its Cut is set, which means that damage hides the end.
 func Parts(ctx context.Context, src history.Source, s events.Stream) (parts []*CronJob, err error) {
 	for from := events.Sequence(0); ; {
 		c, unread := ReadSpan(ctx, src, s, Span{From: from})
@@ -147,16 +149,16 @@ func Parts(ctx context.Context, src history.Source, s events.Stream) (parts []*C
 	}
 }
 
-// Newest reads the end of a CronJob's records, far enough back for n entries. If the log is damaged there, it returns
-// the error, and the part after the damage. If that has no checkpoint to begin with, it returns the part before the
-// damage, with Cut set.
+// Newest reads the last records of a CronJob: enough for n entries (outcomes of due times). If they are damaged, it
+// returns an error, and the part after the damage. If no record after the damage has the whole state, with which
+// reading must begin, it returns the part before the damage, with Cut set.
 func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*CronJob, error) {
 	from, unread := Before(ctx, src, s, n, 0)
 	through := events.Sequence(0)
 	var bad *store.CorruptError
 	if errors.As(unread, &bad) && from == 0 && bad.At > 1 {
 		through = bad.At - 1
-		from, _ = Before(ctx, src, s, n, through) // no checkpoint after the damage: read the part before it
+		from, _ = Before(ctx, src, s, n, through) // no later record has the whole state: read what precedes the damage
 	} else if unread != nil && (from == 0 || !src.Beside(unread)) {
 		return nil, unread
 	}
@@ -167,7 +169,7 @@ func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*C
 	return c, errors.Join(unread, err)
 }
 
-// Since reads the end of a CronJob's records, with all entries whose due times end at or after t.
+// Since reads the last records of a CronJob: enough for all entries (outcomes of due times) that end at or after t.
 func Since(ctx context.Context, src history.Source, s events.Stream, t events.Time) (*CronJob, error) {
 	through, err := history.FirstAt(ctx, src, t)
 	if err != nil {
@@ -184,9 +186,9 @@ func Since(ctx context.Context, src history.Source, s events.Stream, t events.Ti
 	return c, err
 }
 
-// Before returns the record where reading must begin to get n entries up to record through (0 for the end of the log).
-// It returns 0 if this is the first record. If the error is store.ErrCorrupt, it returns the first checkpoint after the
-// damage, or 0 if there is none.
+// Before returns the record where reading must begin, to get n entries (outcomes of due times) up to record through; 0
+// means the end of the log. It is a checkpoint, a record with the whole state, or 0 for the first record. If the error
+// is store.ErrCorrupt, Before returns the first checkpoint after the damage, or 0 if there is none.
 func Before(ctx context.Context, src history.Source, s events.Stream, n int, through events.Sequence) (events.Sequence, error) {
 	entries, stated := 0, events.Sequence(0)
 	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
@@ -209,13 +211,14 @@ func Before(ctx context.Context, src history.Source, s events.Stream, n int, thr
 	return 0, nil
 }
 
-// Around reads what became of an instant: the records from before the instant up to its outcome. It adds the present
-// state from the end of the log. If the log is damaged in either part, it returns an error.
+// Around reads the records that tell what became of one instant: from the last checkpoint (a record with the whole
+// state) before the instant up to its outcome. It adds the present state from the end of the log. If one of these parts
+// is damaged, it returns an error.
 func Around(ctx context.Context, src history.Source, s events.Stream, at events.Time) (*CronJob, error) {
 	end, err := Newest(ctx, src, s, 0)
 	switch {
 	case end != nil && !end.Cut && src.Beside(err) && end.Told != 0 && at > end.Told:
-		return end, nil // the damage lies before the part at the end, which has the instant
+		return end, nil // only records before the end part are damaged, and the end part has the instant
 	case err != nil:
 		return nil, err
 	case end.Told == 0 || at > end.Told:
@@ -248,12 +251,12 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 	return c, c.findRules(ctx, src)
 }
 
-// mostBehind is how many records after the first record of a Job are searched for the Job's due time.
+// mostBehind limits OfJob: it searches the due time of a Job in at most 512 records after the first record of the Job.
 const mostBehind = 512
 
-// OfJob finds out why the CronJob created a Job. near is a record near the Job's first one. It returns the due time's
-// entry, and the RunSeen of the Job; each is nil if the log lacks it. If the log has no record of the CronJob, the
-// error is history.ErrNoCronJob.
+// OfJob finds the due time for which the CronJob created a Job. near is a record near the Job's first one. OfJob
+// returns the entry (outcome) of the due time, and what was seen of the Job (run); each is nil if the log lacks it. If
+// the log has no record of the CronJob, the error is history.ErrNoCronJob.
 func OfJob(ctx context.Context, src history.Source, s events.Stream, job types.UID, near events.Sequence) (c *CronJob, e *Entry, run *events.RunSeen, err error) {
 	from, err := history.Stated(ctx, src, s, near)
 	if err != nil {
@@ -287,13 +290,14 @@ func OfJob(ctx context.Context, src history.Source, s events.Stream, job types.U
 	return c, e, run, nil
 }
 
-// ReadSpan reads a part of a CronJob's records. If the log is damaged there, it returns the error, and what precedes
-// the damage.
+// ReadSpan reads a part of a CronJob's records. If a record is damaged, it returns an error, and what precedes the
+// damage.
 func ReadSpan(ctx context.Context, src history.Source, s events.Stream, span Span) (*CronJob, error) {
 	return read(ctx, src, s, span, nil)
 }
 
-// read is ReadSpan that stops after a record for which enough returns true. enough may be nil.
+// read is ReadSpan with a condition to stop: reading ends after the record at which enough returns true. enough may be
+// nil.
 func read(ctx context.Context, src history.Source, s events.Stream, span Span, enough func(*CronJob) bool) (*CronJob, error) {
 	c := &CronJob{asked: map[events.CommandID]*events.CreateJob{}, now: span.Now}
 	var unread error
@@ -329,8 +333,8 @@ func read(ctx context.Context, src history.Source, s events.Stream, span Span, e
 	return c, errors.Join(unread, c.findRules(ctx, src), c.findSettings(ctx, src, span.Through), c.findGaps(ctx, src, span.Through))
 }
 
-// findSettings finds, as of record through, which controller runs CronJobs, the present time, and whether a listing is
-// under way.
+// findSettings reads the controller's own records backward from record through, to learn which controller starts Jobs
+// of CronJobs, and whether a listing of the cluster is still running. If through is 0, it also updates c.now.
 func (c *CronJob) findSettings(ctx context.Context, src history.Source, through events.Sequence) error {
 	if through == 0 {
 		_, head, err := src.Head(ctx)
@@ -362,7 +366,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 				c.Blind, c.BlindBy = r.Time, r.Sequence
 				continue
 			}
-			if c.Blind != 0 { // the settings before recording of CronJobs ended
+			if c.Blind != 0 { // CronJobs were recorded up to here: these settings say who started their Jobs
 				c.Elsewhere = settings.CronJobs && !settings.RunsCronJobs()
 			}
 			return nil
@@ -373,7 +377,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 
 func (c *CronJob) runs(s *events.Settings) { c.Elsewhere = s.CronJobs && !s.RunsCronJobs() }
 
-// findRules loads the rules of all time zones that the schedules name.
+// findRules loads the recorded rules of all time zones that the CronJob's schedules name.
 func (c *CronJob) findRules(ctx context.Context, src history.Source) error {
 	var wanted []events.ZoneName
 	if c.Seen != nil {

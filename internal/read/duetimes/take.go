@@ -11,7 +11,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// steps returns the steps of a decision about due times. It returns nil for records that are no such decision.
+// steps returns the parts of a record that are decisions about due times; nil if the record has none.
 func steps(r *events.Record) (all []*events.CronStep) {
 	d, ok := r.Facts.(*events.Decision)
 	if !ok || r.Kind == events.KindWouldDecide {
@@ -50,7 +50,7 @@ func (c *CronJob) take(r *events.Record) error {
 	case *events.RunSeen:
 		c.sighted(f, r.Time)
 	case *events.StoredState:
-		if c.Seen == nil { // else the earlier records, which were read, have the same state
+		if c.Seen == nil { // otherwise the records that were read have the same state
 			return c.takeState(r, f)
 		}
 	}
@@ -60,7 +60,7 @@ func (c *CronJob) take(r *events.Record) error {
 	return nil
 }
 
-// see processes a record with a version of the CronJob's object.
+// see processes a record with a new version of the CronJob's object.
 func (c *CronJob) see(r *events.Record, f *events.CronJobSeen) {
 	if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {
 		c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time, Was: c.seenIn})
@@ -74,7 +74,7 @@ func (c *CronJob) see(r *events.Record, f *events.CronJobSeen) {
 	c.timed(&by, r.Time, f.Found)
 }
 
-// takeState begins the read part with the state in a checkpoint.
+// takeState sets c to the state in a checkpoint, a record with the whole state of the CronJob. Reading begins with it.
 func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 	var state pb.JobState
 	if err := proto.Unmarshal(f.Encoded, &state); err != nil {
@@ -90,7 +90,7 @@ func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 		c.kept.since = since
 	}
 	c.firstSeenAs = c.Seen
-	c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status follows later
+	c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status of the object shows it later
 	c.timedBefore(stored)
 	for _, run := range stored.GetRuns() {
 		seen := events.RunFromWire(run.GetFacts())
@@ -105,7 +105,8 @@ func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 	return nil
 }
 
-// ended processes the outcome of a create command of a Job.
+// ended processes the outcome of a command that creates a Job: if the API server refused it, or its outcome is unknown,
+// it adds a Refusal.
 func (c *CronJob) ended(r *events.Record, f *events.CommandEnded) {
 	create := c.asked[f.Command]
 	if create == nil {
@@ -149,13 +150,14 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 	}
 }
 
-// holds reports whether the last Hold is the same as that of the ledger: each refused try repeats it in the records.
+// holds reports whether the newest Hold (why a due time cannot start) is the same as in l, the state of due times after
+// a decision. Each refused create of a Job repeats it in a record.
 func (c *CronJob) holds(l *events.TickLedger) bool {
 	n := len(c.Holds)
 	return n > 0 && c.Holds[n-1].Due == l.Open && c.Holds[n-1].By == l.Hold
 }
 
-// sighted processes a record that shows a Job of the CronJob.
+// sighted processes a record that shows a Job of the CronJob: it notes the Job's due time, if no record tells that yet.
 func (c *CronJob) sighted(f *events.RunSeen, at events.Time) {
 	if c.firstSeen == nil {
 		c.firstSeen = map[types.UID]events.Time{}

@@ -12,17 +12,18 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Untold computes outcomes of due times for which no record tells one. They follow from the schedules in force and from
-// what was seen. Examples: another controller starts nothing at all; a CronJob was deleted a second ago; the log ends.
+// Untold computes the outcomes of due times for which no record tells one. They follow from the schedules in force and
+// from what was seen. Examples: another controller starts nothing at all; a CronJob was deleted a second ago; the log
+// ends.
 
-// timing is a schedule, and since when it was in force.
+// timing is a schedule of the CronJob, and since when it was in force.
 type timing struct {
 	by    events.TickLedger // only Schedule, TimeZone and Zone are set
-	from  events.Time       // when it was first seen
-	found bool              // a listing showed it: the change was made while nobody watched
+	from  events.Time       // when the schedule was first seen
+	found bool              // a listing showed the schedule: it was changed while nobody watched
 }
 
-// countsBy returns schedule, time zone and zone rules of a version of the CronJob.
+// countsBy returns the schedule, the time zone and the hash of the zone rules of a version of the CronJob.
 func countsBy(f *events.CronJobSeen) events.TickLedger {
 	by := events.TickLedger{Schedule: f.Schedule, TimeZone: f.TimeZone}
 	of := history.TimingOf(f)
@@ -39,14 +40,16 @@ func (t *timing) same(by *events.TickLedger) bool {
 	return t.by.Schedule == by.Schedule && t.by.Zone == by.Zone && (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
-// timed adds the schedule that is in force from a time on, if it is another one than before.
+// timed notes that a schedule is in force from a time on. It does nothing if the schedule is the same as before. found
+// is set if a listing showed it, so that the time of the change is not known.
 func (c *CronJob) timed(by *events.TickLedger, from events.Time, found bool) {
 	if n := len(c.timings); n == 0 || !c.timings[n-1].same(by) {
 		c.timings = append(c.timings, timing{events.TickLedger{Schedule: by.Schedule, TimeZone: by.TimeZone, Zone: by.Zone}, from, found})
 	}
 }
 
-// timedBefore adds earlier schedules from a checkpoint: those whose due times are not all decided yet.
+// timedBefore notes the earlier schedules in w, the stored state with which reading began. It has those schedules with
+// due times that are not decided yet.
 func (c *CronJob) timedBefore(w *pb.CronJobState) {
 	from := events.Time(0)
 	for _, p := range w.GetPast() {
@@ -57,8 +60,8 @@ func (c *CronJob) timedBefore(w *pb.CronJobState) {
 	c.timed(&by, from, false)
 }
 
-// Untold returns entries for due times that have passed and have no record. Their outcomes follow from what was seen.
-// Only the last entry may have Fate 0: it may still start.
+// Untold returns entries (outcomes) for due times that have passed and have no record; they are computed from what was
+// seen. Only the last entry may have Fate 0: its last due time may still start.
 func (c *CronJob) Untold() []Entry {
 	by := c.ledger()
 	if by == nil || by.Closed || c.partial || c.Cut {
@@ -81,7 +84,7 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 	if c.Gone != 0 {
 		end = min(c.Gone, c.now)
 	}
-	// The deletion of the CronJob ended its open due time.
+	// The CronJob was deleted before its open due time started.
 	if c.Gone != 0 && by.Open != 0 && len(c.timings) > 0 && !c.Elsewhere {
 		open := ticks.Entry{First: by.Open.Go(), Last: by.Open.Go(), Fate: ticks.Deleted}
 		out = append(out, c.entryOf(&c.timings[0], c.kept.since, &open, nil))
@@ -135,7 +138,8 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 	return out
 }
 
-// entryOf returns an entry without a record. since is the newest due time that started before it.
+// entryOf converts a computed outcome e into an entry without a record. since is the newest due time that started
+// before it. run is the Job that was seen for it; nil for none.
 func (c *CronJob) entryOf(t *timing, since events.Time, e *ticks.Entry, run *events.RunSeen) Entry {
 	tick := events.Tick{
 		First: events.At(e.First), Last: events.At(e.Last), Fate: events.TickFate(e.Fate), Into: events.At(e.Into), Zone: t.by.Zone,
@@ -156,10 +160,11 @@ func (c *CronJob) entryOf(t *timing, since events.Time, e *ticks.Entry, run *eve
 	return Entry{Tick: tick, by: &t.by, since: since}
 }
 
-// startsAfter returns, by due time, the starts for due times later than through that were seen and have no entry yet.
+// startsAfter returns the Jobs that another controller started for due times later than through, in the order of their
+// due times. No entry has them yet.
 func (c *CronJob) startsAfter(through events.Time) (all []events.RunSeen) {
 	if !c.Elsewhere {
-		return nil // our controller's own starts have entries
+		return nil // entries already have what our own controller started
 	}
 	for i := range c.seenRuns {
 		if r := c.seenRuns[i]; r.Due > through && !r.Manual {
@@ -178,7 +183,7 @@ func (c *CronJob) startsAfter(through events.Time) (all []events.RunSeen) {
 	return all
 }
 
-// isInstant reports whether at is a due time by one of the schedules that were in force.
+// isInstant reports whether an instant is a due time by one of the schedules in c.timings.
 func (c *CronJob) isInstant(at events.Time) bool {
 	return slices.ContainsFunc(c.timings, func(t timing) bool {
 		s, err := c.of(&t.by)
@@ -187,10 +192,11 @@ func (c *CronJob) isInstant(at events.Time) bool {
 	})
 }
 
-// All returns the entries that records tell, and those of Untold.
+// All returns the entries (outcomes of due times) that records tell, and those that are computed (Untold).
 func (c *CronJob) All() []Entry { return slices.Concat(c.Entries, c.Untold()) }
 
-// EndBy ends a CronJob whose deletion was not seen. next is the creation of the next CronJob with its name.
+// EndBy sets the end of a CronJob whose deletion no record tells: it is deleted by next, when the next CronJob with its
+// name was created.
 func (c *CronJob) EndBy(next events.Time) {
 	if c.Gone == 0 && next != 0 {
 		c.Gone, c.EndUnseen, c.missed, c.untold = next, true, true, nil
@@ -198,8 +204,8 @@ func (c *CronJob) EndBy(next events.Time) {
 	}
 }
 
-// Unstarted returns the passed due times that were not started and are not decided, as one entry; nil for none. Only
-// the last of them may still start.
+// Unstarted returns the due times that have passed and are not decided, as one Entry; nil for none. Only the last of
+// them may still start.
 func (c *CronJob) Unstarted() *Entry {
 	all := c.Untold()
 	if n := len(all); n > 0 && all[n-1].Fate == 0 {
@@ -208,7 +214,8 @@ func (c *CronJob) Unstarted() *Entry {
 	return nil
 }
 
-// findGaps reads the times without a watch, up to record through, if a listing showed that a change was missed.
+// findGaps reads in which times nobody watched the cluster, up to record through. It does so only if a listing showed a
+// change that no watch had reported.
 func (c *CronJob) findGaps(ctx context.Context, src history.Source, through events.Sequence) error {
 	by := c.ledger()
 	if c.unlisted != nil {
@@ -229,6 +236,6 @@ func (c *CronJob) findGaps(ctx context.Context, src history.Source, through even
 			c.gaps = append(c.gaps, ticks.Gap{From: events.Time(g.From).Go(), Until: events.Time(g.Until).Go()})
 		}
 	}
-	c.gaps = append(c.gaps, open...) // last, to keep the order
+	c.gaps = append(c.gaps, open...) // last, because the order is that of time
 	return nil
 }

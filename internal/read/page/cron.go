@@ -16,27 +16,28 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// cronPart is what the page of a CronJob shows below the explanation: due times, runs, and the answer about one
-// instant.
+// cronPart is what the page of a CronJob shows below the explanation: its due times (instants of the schedule), its
+// runs (Jobs), and the answer about one instant.
 type cronPart struct {
 	Days    []day
 	Ticks   *table
 	Earlier bool
 	Runs    template.HTML
-	Beside  *table // table of the runs that overlapped an earlier run
-	Time    string // the instant that ?time= of the address names
+	Beside  *table // the runs (Jobs) that began while an earlier run was going on
+	Time    string // the instant in ?time= of the address, which the user asks about
 	WhyNot  []sentence
-	Refused string // the error, if the question about the instant Time was refused
+	Refused string // the error, if the question about Time was refused
 	Legend  []square
 }
 
-// day is one row of the strip of due times: a day and a square for each of its due times.
+// day is one row of the strip, the picture of due times: a day, with a square for each due time.
 type day struct {
 	Name    string
 	Squares []square
 }
 
-// square is a due time, or a range of due times with the same outcome (fate): "Started", "TooLate".
+// square is a due time in the strip, or a range of due times with the same outcome (fate), such as "Started" or
+// "TooLate".
 type square struct {
 	Letter, Fate, Title, Href string
 	Count                     int
@@ -44,7 +45,8 @@ type square struct {
 
 const mostTicks = "120" // how many due times the table and the strip show
 
-// fateLetters has the letter that a square shows for the outcome (fate) of its due time, so that colour is not needed.
+// fateLetters maps the outcome (fate) of due times to the letter in their square, so that the user need not see
+// colours.
 var fateLetters = map[string]string{
 	"Started": "S", "Merged": "M", "TooLate": "L", "Refused": "R", "Lost": "X", "Unwatched": "U", "CronJobDeleted": "D", "ScheduleChanged": "C",
 	"StartedAgain": "S", "MadeByHand": "H", "Triggered": "T", "NotStarted": "N", "Unknown": "?",
@@ -74,7 +76,7 @@ func cronJob(ctx context.Context, v *view) (*reply, error) {
 		return nil, err
 	}
 	v.whyNot(ctx, values, named)
-	if values["at"] == "" && ticks != nil { // not for a past point ?at=: how a run ended is only known as of now
+	if values["at"] == "" && ticks != nil { // not as of a past point (?at=): the ends of runs are known as of now
 		if err := v.runs(ctx, ticks); err != nil {
 			return nil, err
 		}
@@ -83,8 +85,8 @@ func cronJob(ctx context.Context, v *view) (*reply, error) {
 	return v.page()
 }
 
-// ticks adds the due times to the page: a strip of squares, a row for each day, and a table with a row for each due
-// time.
+// ticks adds what became of the CronJob's due times to the page: the strip, which has a row for each day and a square
+// for each due time, and a table with a row for each due time.
 func (v *view) ticks(ctx context.Context, values map[string]string, named string) (*ask.DueTicks, error) {
 	of := map[string]string{ask.FlagNamespace: values[ask.FlagNamespace], "at": values["at"], "tail": mostTicks}
 	ticks, err := put(ctx, v, ask.Ticks.New(), of, named)
@@ -130,8 +132,8 @@ func (v *view) ticks(ctx context.Context, values map[string]string, named string
 	return ticks, nil
 }
 
-// whyNot adds the answer about the instant of ?time=, if the address has one. If the question is refused, the page
-// shows the error in place of the answer.
+// whyNot adds the answer to the question why no Job started at the instant in ?time=, if the address has one. If the
+// question is refused, the page shows the error instead.
 func (v *view) whyNot(ctx context.Context, values map[string]string, named string) {
 	part := v.Object.Cron
 	if part.Time = v.values.Get("time"); part.Time == "" {
@@ -147,15 +149,15 @@ func (v *view) whyNot(ctx context.Context, values map[string]string, named strin
 	}
 }
 
-// Bounds for the runs of a CronJob. The page shows the newest 60. To find them, it reads up to 4 pages of Jobs by the
-// name prefix "NAME-"; Jobs of other CronJobs may have this prefix too.
+// Limits for the runs (Jobs) of a CronJob. The page shows the newest 60. To find them, it reads up to 4 pages of Jobs
+// whose names begin with "NAME-"; Jobs of other CronJobs may have such names, too.
 const (
 	mostRuns     = 60
 	mostRunPages = 4
 )
 
-// runs adds to the page a picture of how long the newest runs took, and a table of the runs that overlapped. The runs
-// are the Jobs that the due times in ticks name.
+// runs adds to the page a picture of how long the newest runs (Jobs) took, and a table of the runs that overlapped.
+// ticks has the due times, which name the runs.
 func (v *view) runs(ctx context.Context, ticks *ask.DueTicks) error {
 	var order []string // UIDs of runs, the newest first
 	for i := len(ticks.Items) - 1; i >= 0 && len(order) < mostRuns; i-- {
@@ -175,7 +177,7 @@ func (v *view) runs(ctx context.Context, ticks *ask.DueTicks) error {
 			break
 		}
 	}
-	for _, uid := range order { // the rest by UID: the name of a Job that a user created need not begin with NAME-
+	for _, uid := range order { // the others by UID: the name of a Job that a user created need not begin with NAME-
 		if found[uid] != nil {
 			continue
 		}
@@ -202,7 +204,7 @@ func (v *view) runs(ctx context.Context, ticks *ask.DueTicks) error {
 	return nil
 }
 
-// keep adds to found, by UID, those of the given Jobs that are in runs.
+// keep adds to found, by UID, those of the given Jobs whose UID is in runs.
 func keep(found map[string]*history.Summary, runs []string, jobs []history.Summary) {
 	for i := range jobs {
 		if slices.Contains(runs, jobs[i].UID) {
@@ -211,7 +213,8 @@ func keep(found map[string]*history.Summary, runs []string, jobs []history.Summa
 	}
 }
 
-// beside adds to the page the table of the runs that began while an earlier run was still going on.
+// beside adds to the page the table of the runs (Jobs) that began while an earlier run was going on. at returns the
+// address of a run's page.
 func (v *view) beside(runs []history.Summary, at func(*history.Summary) string) {
 	page := show.Page{Zone: v.zone}
 	head, rows, of := page.Overlaps(runs)

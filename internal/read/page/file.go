@@ -13,10 +13,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// FileOf has what File makes a document of: an answer, and how to name its log and its times.
+// FileOf is the input of File: an answer, and how to name its log and its times.
 type FileOf struct {
 	Answer *explain.Answer
-	At     string     // the point ?at= as of which the answer is; empty for the end of the log
+	At     string     // the value of ?at=: the record or time as of which the answer is; empty for the end of the log
 	Log    string     // the log as a user names it on a command line, for the printed commands; empty prints DIR
 	Zone   words.Zone // the time zone of the times
 }

@@ -29,17 +29,17 @@ type objectScreen struct {
 	Lives                      string
 	Lead                       *section
 	Sections                   []section
-	At                         string // the point that ?at= names; empty for now
-	Latest                     string // the address of the same page without ?at=
+	At                         string // the value of ?at=, the record or time that the page shows; empty for now
+	Latest                     string // address of the same page as of now, without ?at=
 
 	Picture  template.HTML
-	Lanes    []turned // links to the pages of the picture, if its lanes need several
+	Lanes    []turned // links to the other parts of the picture, if its rows do not fit on one page
 	Tries    *table
 	Sum      string
 	TriesCut string
 	Records  *listing
 	Cited    []citedRecord
-	Check    []string // in a file: the commands that check it
+	Check    []string // in a saved file: the commands that check it
 
 	Cron *cronPart
 }
@@ -47,7 +47,7 @@ type objectScreen struct {
 type section struct {
 	Head      string
 	Sentences []sentence
-	More      []sentence // details, which a click unfolds
+	More      []sentence // details, which the user unfolds with a click
 }
 
 // table is a table of texts. A row can be marked as bad, which colours it.
@@ -62,15 +62,16 @@ type tableRow struct {
 	Href  string // link of the first cell; empty for none
 }
 
-// job answers with the page of a Job, or with another form of it.
+// job answers with the page of a Job, or with the form that ?o= asks for: JSON, Markdown, SVG or a file to save.
 func job(ctx context.Context, v *view) (*reply, error) {
 	return object(ctx, v, "job", "json", "md", "svg", "file")
 }
 
-// pod answers with the page of a pod, or with another form of it.
+// pod answers with the page of a pod, or with the form that ?o= asks for: JSON or Markdown.
 func pod(ctx context.Context, v *view) (*reply, error) { return object(ctx, v, "pod", "json", "md") }
 
-// object answers with the page of a Job or a pod, or with the form that ?o= asks for, if forms has it.
+// object answers with the page of a Job or a pod. If the address has ?o=, it answers with that form of the page; forms
+// lists the valid ones, such as "json".
 func object(ctx context.Context, v *view, kind string, forms ...string) (*reply, error) {
 	o, err := v.form(forms...)
 	if err != nil {
@@ -125,7 +126,7 @@ func (v *view) markdown(a *explain.Answer) *reply {
 	return &reply{kind: "text/markdown; charset=utf-8", body: []byte(text)}
 }
 
-// explained fills the page with an answer of the question Explain.
+// explained fills the page with an explanation: why the object is as it is.
 func (v *view) explained(a *explain.Answer) {
 	s := &objectScreen{
 		Kind: a.Kind, Namespace: words.Clean(a.Namespace), Name: words.Clean(a.Name), UID: words.Clean(a.UID), State: a.State, Tone: toneOf(a),
@@ -156,7 +157,7 @@ func (v *view) explained(a *explain.Answer) {
 	v.Object = s
 }
 
-// toneOf returns the colour class (objectScreen.Tone) for the state of an answer.
+// toneOf returns the colour class (objectScreen.Tone) for the state in an answer, such as "bad" for a failed Job.
 func toneOf(a *explain.Answer) string {
 	switch {
 	case strings.Contains(a.State, "Fail") || a.State == string(history.CronInvalid) || a.State == string(history.CronOverdue):
@@ -171,7 +172,7 @@ func toneOf(a *explain.Answer) string {
 	return "still"
 }
 
-// tries adds the picture and the table of a Job's attempts to the page.
+// tries adds to the page the picture and the table of a Job's tries (a try: one pod, from creation to end).
 func (v *view) tries(ctx context.Context, a *explain.Answer, values map[string]string) error {
 	t, err := v.timeline(ctx, a, values)
 	if t == nil {
@@ -210,17 +211,17 @@ func (v *view) tries(ctx context.Context, a *explain.Answer, values map[string]s
 	return nil
 }
 
-// turned is a link to one page of a picture that has too many lanes for one page.
+// turned is a link to one part of a picture with too many rows for one page.
 type turned struct {
 	Number int
 	Href   string
 	Here   bool
 }
 
-// mostTurned is the largest number of links to pages of lanes.
+// mostTurned is the largest number of links to parts of a picture.
 const mostTurned = 60
 
-// lanes returns the page of lanes that ?lanes= asks for, counted from 0, and adds the links to all pages of lanes.
+// lanes returns which part of the picture's rows ?lanes= asks for, counted from 0. It adds the links to all parts.
 func (v *view) lanes(t *attempts.Timeline) int {
 	pages := picture.Pages(t)
 	asked, err := strconv.Atoi(v.values.Get("lanes"))
@@ -241,7 +242,7 @@ func (v *view) timeline(ctx context.Context, a *explain.Answer, values map[strin
 	return put(ctx, v, ask.Timeline.New(), of, "job/"+a.UID)
 }
 
-// citedBy returns the sequences of the records that the sentences of an answer cite.
+// citedBy returns the numbers of the records that the sentences of an answer cite.
 func citedBy(a *explain.Answer) map[uint64]bool {
 	out := map[uint64]bool{}
 	add := func(s *explain.Sentence) {
@@ -258,9 +259,9 @@ func citedBy(a *explain.Answer) map[uint64]bool {
 	return out
 }
 
-// file returns the page as one file to save, with the cited records and the commands that check it.
+// file answers with the page as one file to save, with the cited records and the commands that check the file.
 func (v *view) file(ctx context.Context, a *explain.Answer) (*reply, error) {
-	v.Notes = v.limits // the other notes are about reading the log, and not about the file
+	v.Notes = v.limits // the other notes tell how the log was read, which does not matter in a file
 	if err := v.citedRecords(ctx); err != nil {
 		return nil, err
 	}

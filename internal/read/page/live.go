@@ -15,26 +15,26 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// The form "live" (?o=live) of a page is a stream of server-sent events. An event says how many changes there are, and
-// never what changed.
+// formLive is the value of ?o= for the stream of server-sent events, which tells an open page how many changes there
+// are since it was loaded, but never what changed.
 const (
 	formLive = "live"
-	// lookEach is the time between two events. A page that got no event for silentAfter says that the server does not
-	// answer. It checks each second, so the user reads this at most 5 s after the last event.
+	// lookEach is the time between two events. A page without an event for 4 s says that the server does not answer. It
+	// checks each second, so the user reads this at most 5 s after the last event.
 	lookEach    = time.Second
 	lookWithin  = 2 * time.Second
 	silentAfter = 4 * time.Second
-	// liveFor is the longest life of a stream: the browser then connects again. The user's rights are checked for each
-	// event, not only for each stream.
+	// liveFor is the longest duration of a stream of events. The browser then connects again. The user's rights are
+	// checked for each event, not only for each stream.
 	liveFor     = 10 * time.Minute
 	sentWithin  = 5 * time.Second
-	mostLive    = 128 // open streams of all users
-	liveEach    = 12  // open streams of one user
-	mostChanges = 100 // changes that are counted; above that, the event says "more than 100 changes"
+	mostLive    = 128 // streams that may be open at the same time, of all users
+	liveEach    = 12  // streams that may be open at the same time, of one user
+	mostChanges = 100 // largest number of changes in an event; for more it says "more than 100 changes"
 	mostLooked  = 2000
 )
 
-// event is the data of one server-sent event, as JSON.
+// event is one server-sent event of a page, encoded as JSON.
 type event struct {
 	Clock   string   `json:"clock"`             // time by the server's clock, in the time zone of the page
 	Changes string   `json:"changes,omitempty"` // number of changes for display, such as "3 changes"; empty for none
@@ -42,8 +42,8 @@ type event struct {
 	Off     string   `json:"off,omitempty"`     // why the server will send no more events; empty otherwise
 }
 
-// watched says which changes the events of a page count. For the page of a past point or of a record it is still:
-// nothing there can change, so the events only have the clock.
+// watched says which records count as changes for an open page. Pages of a past point or of a record have the value
+// still: nothing can change there, so their events have only the clock.
 type watched string
 
 const (
@@ -54,18 +54,19 @@ const (
 	watchesCronJob watched = "cronjob"
 )
 
-// changes counts the records that are newer than a page.
+// changes counts the records that were written after a page was loaded.
 type changes struct {
 	of      watched
 	through events.Sequence
-	records int                    // new records of the page's object
-	objects map[events.Stream]bool // on the first page: the Jobs and CronJobs that have new records
+	records int                    // number of new records of the object that the page shows
+	objects map[events.Stream]bool // for the first page: the Jobs and CronJobs with new records
 
-	head events.Sequence // the newest record of the log, when it was last read
+	head events.Sequence // newest record of the log, as it was last read
 	at   time.Time       // when head was read
 }
 
-// live answers with the stream of events of a page (?o=live&from=RECORD).
+// live answers ?o=live&from=RECORD with the stream of server-sent events of a page: how many changes there are after
+// the record.
 func (s *site) live(w http.ResponseWriter, r *http.Request, of watched) {
 	values := r.URL.Query()
 	from, err := strconv.ParseUint(values.Get("from"), 10, 64)
@@ -107,7 +108,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request, of watched) {
 	}
 }
 
-// stream writes server-sent events to one client.
+// stream writes server-sent events to one browser.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -122,15 +123,15 @@ func (s *stream) send(e *event) bool {
 	until := time.Now().Add(sentWithin)
 	// An error of the next two calls means that w has no deadlines. The server's own limits then apply.
 	_ = s.control.SetWriteDeadline(until)
-	_ = s.control.SetReadDeadline(until.Add(liveFor)) // else the server's read deadline would end the stream
+	_ = s.control.SetReadDeadline(until.Add(liveFor)) // otherwise the server's read deadline would end the stream
 	if _, err := fmt.Fprintf(s.w, "retry: 1000\ndata: %s\n\n", text); err != nil {
 		return false
 	}
 	return s.control.Flush() == nil
 }
 
-// look counts the changes behind a page, and returns the event that says so. Like any request it waits for one of the
-// limited turns (package turns). If it gets none in 2 s, the event has only the clock.
+// look counts the changes since a page was loaded, and returns the event for the page. Like any request it must wait
+// for one of the limited turns (package turns). If it gets none in 2 s, the event has only the clock.
 func (s *site) look(ctx context.Context, r *http.Request, user string, seen *changes) *event {
 	v := newView(s, r)
 	v.readZone()
@@ -154,7 +155,7 @@ func (s *site) look(ctx context.Context, r *http.Request, user string, seen *cha
 	return &event{Clock: v.zone.Second(events.At(s.Clock())), Changes: seen.says(), Notes: v.Notes}
 }
 
-// take reads the end of the log, and counts the changes since the last call.
+// take reads the end of the log, and counts the changes (new records) since the last call.
 func (c *changes) take(ctx context.Context, v *view) error {
 	_, head, err := v.src.Head(ctx)
 	if err != nil {
@@ -174,7 +175,8 @@ func (c *changes) take(ctx context.Context, v *view) error {
 	}
 }
 
-// all counts new records of any object: on the first page each Job and CronJob once, on the page of a pod each record.
+// all counts new records of all objects: for the first page each Job and CronJob once, for the page of a pod each
+// record.
 func (c *changes) all(ctx context.Context, v *view, head events.Sequence) error {
 	q := history.Query{From: c.through + 1, Through: min(head, c.through+mostLooked), Namespace: v.about().Namespace}
 	for r, err := range v.src.Records(ctx, q) {
@@ -194,8 +196,8 @@ func (c *changes) all(ctx context.Context, v *view, head events.Sequence) error 
 	return nil
 }
 
-// one counts the new records of the page's Job or CronJob. If the address has no UID, records of a newer object with
-// the same name count, too.
+// one counts the new records of the Job or CronJob that the page shows. If the address has no UID, records of a newer
+// object with the same name count, too.
 func (c *changes) one(ctx context.Context, v *view, head events.Sequence) (err error) {
 	kind := map[watched]events.StreamKind{watchesJob: events.StreamJob, watchesCronJob: events.StreamCronJob}[c.of]
 	streams := []events.Stream{{Kind: kind, ID: v.values.Get("uid")}}
@@ -225,8 +227,8 @@ func (c *changes) one(ctx context.Context, v *view, head events.Sequence) (err e
 	return nil
 }
 
-// lost returns a remark that the log cannot be read. If the source refused, it is the refusal's own text. Otherwise it
-// says since when, and what the newest known record is.
+// lost returns the text for a page whose log cannot be read: since when, and which is the newest known record. If the
+// server refuses the user, it returns the text of that error.
 func (c *changes) lost(err error, zone words.Zone) string {
 	if errors.As(err, new(interface{ HTTPStatus() int })) {
 		return err.Error()
@@ -252,7 +254,8 @@ func (c *changes) says() string {
 	}
 }
 
-// Live returns the address of the page's stream of events. It is empty for a saved file and for a page with an error.
+// Live returns the address of the page's stream of events. It is empty for a saved file and for an error page, which
+// have none.
 func (v *view) Live() string {
 	if v.File || v.Error != "" || v.AsOf.Sequence == 0 {
 		return ""
@@ -263,5 +266,5 @@ func (v *view) Live() string {
 	return v.request.URL.EscapedPath() + "?" + values.Encode()
 }
 
-// Silent returns silentAfter in milliseconds, for the script of the page.
+// Silent returns, for the script of the page, after how many milliseconds without an event the server counts as silent.
 func (*view) Silent() int64 { return silentAfter.Milliseconds() }

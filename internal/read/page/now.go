@@ -20,12 +20,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// nowScreen is the first page: what is in trouble, and the newest Jobs and CronJobs.
+// nowScreen is the first page: the Jobs and CronJobs in trouble, and the newest ones.
 type nowScreen struct {
 	Tallies      []tally
 	Rest         []string
-	Since, Until string // the parameters of the address, unchanged
-	From, To     string // the beginning and end of the strip, for display
+	Since, Until string // the values of ?since= and ?until=, unchanged
+	From, To     string // begin and end of the picture of Jobs, for display
 	Namespace    string
 	Windows      []form
 	Strip        template.HTML
@@ -36,7 +36,7 @@ type nowScreen struct {
 	CronJobsCut  bool
 }
 
-// tally is one of the large numbers at the top of the page, such as "3 stuck".
+// tally is one of the large numbers at the top of the first page, such as "3 stuck".
 type tally struct{ Label, Number, Rest, Tone string }
 
 type trouble struct {
@@ -63,21 +63,21 @@ type cronRow struct {
 	Name, Href, State, Tone, Schedule, Next, Last, Says string
 }
 
-// The usual time window of the first page, and the limits of its lists. For example, a list shows at most 40 rows.
+// Limits of the first page: it covers the last 24 hours, and each of its lists shows at most 40 rows.
 const (
 	usualWindow = 24 * time.Hour
 	mostRows    = 40
 	mostOthers  = 8
-	mostCounted = 5000 // Jobs that the strip draws; also the largest number of running Jobs that is counted
+	mostCounted = 5000 // most Jobs that the picture draws, and that the page counts as running
 )
 
-// windows are the time windows that the page offers as links.
+// windows are the time windows that the first page offers as links, such as the last 24 hours.
 var windows = []struct {
 	name   string
 	length time.Duration
 }{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", usualWindow}, {"7d", 7 * usualWindow}}
 
-// now answers with the first page.
+// now answers with the first page: the Jobs and CronJobs in trouble, and the newest ones.
 func now(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json")
 	if err != nil {
@@ -110,7 +110,7 @@ func now(ctx context.Context, v *view) (*reply, error) {
 	if err := v.strip(ctx, s, since, from, until, failures.Gaps); err != nil {
 		return nil, err
 	}
-	if s.Until == "" { // the lists show the present, so a page of a past window has none
+	if s.Until == "" { // a page of a past time window has no lists: they show the present
 		if err := v.lists(ctx, s, since); err != nil {
 			return nil, err
 		}
@@ -123,7 +123,8 @@ func now(ctx context.Context, v *view) (*reply, error) {
 
 func stamp(t events.Time) string { return t.Go().UTC().Format(time.RFC3339) }
 
-// window returns the times of ?since= and ?until=. Without them it returns the last 24 hours of the log.
+// window returns the time window of the page, from ?since= and ?until=. Without them it is the last 24 hours of the
+// log.
 func (v *view) window(ctx context.Context, s *nowScreen, end events.Time) (from, until events.Time, err error) {
 	var span ask.Span
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -146,10 +147,10 @@ func (v *view) window(ctx context.Context, s *nowScreen, end events.Time) (from,
 	if s.Since == "" {
 		from = until.Add(-usualWindow)
 	}
-	return from, max(from, until), nil // until lies before from if the log ends before the window begins
+	return from, max(from, until), nil // until is before from if the log ends before the window begins
 }
 
-// head adds the numbers of stuck, failed and deleted Jobs, and remarks on how complete the numbers are.
+// head adds to the page how many Jobs are stuck, failed and deleted, and remarks on how complete these numbers are.
 func (s *nowScreen) head(f *failures.Failures, zone words.Zone) {
 	numbers, rest := show.FailuresHead(f, zone)
 	for _, n := range numbers {
@@ -164,10 +165,10 @@ func (s *nowScreen) head(f *failures.Failures, zone words.Zone) {
 	}
 }
 
-// toneOfSort has the colour class for each sort of trouble.
+// toneOfSort has the colour class for each kind of trouble.
 var toneOfSort = map[string]string{failures.SortStuck: "hold", failures.SortFailed: "bad", failures.SortDeleted: "hold"}
 
-// troubles adds a row for each cause of trouble, grouped by sort: stuck, failed, deleted.
+// troubles adds to the page a row for each cause of trouble, grouped: stuck, failed, deleted.
 func (v *view) troubles(s *nowScreen, f *failures.Failures) {
 	for _, row := range show.CauseRows(f) {
 		sort := show.SortSays(row.Of.Sort)
@@ -211,8 +212,8 @@ func (v *view) troubleAt(t *failures.Trouble) string {
 	return v.to(map[string]string{"uid": t.UID}, "job", t.Namespace, t.Name)
 }
 
-// strip adds a picture of the Jobs that ended in the time window. Without ?since= in the address, the picture begins
-// when the oldest of the listed Jobs was created.
+// strip adds to the page a picture of the Jobs that ended in the time window. If the address has no ?since=, the
+// picture begins when the oldest of these Jobs was created. gaps are times in which nobody watched the cluster.
 func (v *view) strip(
 	ctx context.Context, s *nowScreen, since string, from, until events.Time, gaps []history.Gap,
 ) error {
@@ -238,7 +239,7 @@ func (v *view) strip(
 	return nil
 }
 
-// lists adds what is true now, independent of the time window: the number of running Jobs, the newest Jobs and the
+// lists adds to the page what does not depend on the time window: the number of running Jobs, the newest Jobs and the
 // newest CronJobs.
 func (v *view) lists(ctx context.Context, s *nowScreen, since string) error {
 	of := map[string]string{ask.FlagNamespace: s.Namespace, "state": string(history.StateRunning), "limit": fmt.Sprint(mostCounted)}
@@ -260,7 +261,7 @@ func (v *view) lists(ctx context.Context, s *nowScreen, since string) error {
 	return v.cronJobs(ctx, s)
 }
 
-// jobs adds the list of the newest Jobs.
+// jobs adds to the page the list of the newest Jobs, each with the reason of its state. since is the value of ?since=.
 func (v *view) jobs(ctx context.Context, s *nowScreen, since string) error {
 	values := map[string]string{ask.FlagNamespace: s.Namespace, "since": since}
 	values["limit"], values["why"] = fmt.Sprint(mostRows), "true"

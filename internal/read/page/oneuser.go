@@ -16,11 +16,11 @@ const (
 	secretParam = "secret"
 )
 
-// oneUser admits requests of one browser only: the browser that presented the secret of the first address. The secret
-// works once.
+// oneUser admits requests of one browser only: the browser that first opened an address with the right secret. The
+// secret works once; after that, the browser proves itself with a cookie.
 type oneUser struct {
 	next   http.Handler
-	host   string // the only Host header that is accepted: host and port
+	host   string // the only host and port that a Host header may name
 	cookie string
 
 	mu   sync.Mutex
@@ -28,16 +28,17 @@ type oneUser struct {
 	kept string // the secret in the cookie of the admitted browser
 }
 
-// OneUser wraps a handler on a loopback address for one user. It returns the address that the user must open first:
-// this contains a secret that works once. The browser then gets another secret in a cookie that no script can read and
-// no other site can send. Requests with another Host header are refused, against DNS rebinding.
+// OneUser wraps a handler on a loopback address, for one user. address is what the user must open first: it has a
+// secret that works once. The browser then gets another secret, in a cookie that no script can read and no other site
+// can send. OneUser refuses requests with another Host header, against DNS rebinding.
 func OneUser(next http.Handler, host string) (handler http.Handler, address string) {
 	_, port, _ := net.SplitHostPort(host)
 	u := &oneUser{next: next, host: host, cookie: cookieName + port, once: rand.Text(), kept: rand.Text()}
 	return u, "http://" + host + "/?" + secretParam + "=" + u.once
 }
 
-// ServeHTTP passes on a request that has the cookie, exchanges the secret for the cookie, and refuses all else.
+// ServeHTTP passes on a request that has the right cookie. It exchanges the secret of the first address for the cookie,
+// and refuses all other requests.
 func (u *oneUser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.EqualFold(r.Host, u.host) {
 		http.Error(w, "this address is not "+u.host, http.StatusForbidden)
@@ -61,7 +62,7 @@ func (u *oneUser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.next.ServeHTTP(w, r)
 }
 
-// spend reports whether secret is right and unused, and marks it as used.
+// spend reports whether secret is right and was not used yet. It marks the secret as used.
 func (u *oneUser) spend(secret string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

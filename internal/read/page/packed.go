@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	leastPacked = 1 << 10 // bytes; a smaller document is sent uncompressed
-	mostJitter  = 32      // largest number of random bytes that are added
+	leastPacked = 1 << 10 // bytes; smaller documents are not compressed
+	mostJitter  = 32      // most random bytes that are added to a compressed document
 )
 
-// packed returns a document as it is to be sent, and sets the headers that describe it. It compresses the document with
-// gzip if the client takes gzip. A small document, and one of which the client wants only a part (Range), stays as it
-// is.
+// packed returns the bytes to send for a document, and sets the headers that describe them. It compresses the document
+// with gzip if the client accepts that. It does not compress a small document, or one of which the client wants only a
+// part (Range).
 //
-// A random number of bytes is added to the compressed document, because its length would be a side channel. An attacker
-// who makes the page repeat a guessed text could see from the length whether the page has the text already (BREACH).
+// It adds a random number of bytes to a compressed document, because the length would otherwise tell an attacker too
+// much: who makes the page repeat a guessed text could see from the length whether the page has that text (BREACH).
 func packed(h http.Header, r *http.Request, document []byte) []byte {
 	h.Add("Vary", "Accept-Encoding")
 	if len(document) < leastPacked || r.Header.Get("Range") != "" || !takesGzip(r) {

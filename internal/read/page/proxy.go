@@ -15,21 +15,22 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Remote is a reader process (jobledger serve) from which Proxy takes the pages for one user.
+// Remote is a reader (jobledger serve, a process that answers many users) from which Proxy gets the pages for one user.
 type Remote struct {
-	Base      *url.URL          // where the reader serves its pages
+	Base      *url.URL          // URL of the reader's pages
 	Name      string            // name of the reader in messages
-	Transport http.RoundTripper // adds the user's credentials to each request
+	Transport http.RoundTripper // sends requests, with the user's credentials
 }
 
-// contact remembers the reader's last answer, so that a message can say since when the reader is silent.
+// contact remembers when the reader last answered, so that an error can say since when it is silent.
 type contact struct {
 	mu   sync.Mutex
-	at   time.Time // when the reader last answered; zero for never
-	asOf string    // record and time of the newest page, from its header Jobledger-As-Of
+	at   time.Time // when the reader last answered; zero if it never did
+	asOf string    // record and time that the newest page shows, from its header Jobledger-As-Of
 }
 
-// note records that the reader answered now, or sent a part of an answer. asOf is empty if this names no record.
+// note records that the reader just sent an answer, or a part of one. asOf is the record that the answer shows; empty
+// if the answer names none.
 func (c *contact) note(asOf string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +55,8 @@ func (c *contact) lost() string {
 	}
 }
 
-// parts is the body of an endless answer (server-sent events). It notes the contact whenever bytes arrive.
+// parts is the body of an answer without end (server-sent events). Each time bytes arrive, it notes that the reader
+// answers.
 type parts struct {
 	io.ReadCloser
 	from *contact
@@ -72,8 +74,7 @@ func (p parts) Read(b []byte) (int, error) {
 // credentials are those that Remote.Transport adds.
 var passed = []string{"Accept", "Accept-Language", "If-None-Match", "Range", "User-Agent"}
 
-// Proxy returns a handler that serves the pages of a reader, at the paths that the reader has. It answers GET and HEAD
-// only.
+// Proxy returns a handler that gets each page from a reader, under the same path. It answers GET and HEAD only.
 func Proxy(r Remote) http.Handler {
 	base := strings.TrimSuffix(r.Base.Path, "/")
 	last := &contact{}
@@ -92,7 +93,7 @@ func Proxy(r Remote) http.Handler {
 		},
 		ModifyResponse: func(answer *http.Response) error {
 			answer.Header.Del("Set-Cookie")
-			guard(answer.Header) // guard even if the address is not that of a reader
+			guard(answer.Header) // add the security headers even if another server answers
 			last.note(answer.Header.Get("Jobledger-As-Of"))
 			if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
 				answer.Body = parts{answer.Body, last}

@@ -23,11 +23,11 @@ type recordScreen struct {
 	Stream           string
 	JSON             string
 	Causes, Effects  []line
-	EffectsCut       bool   // only the next mostEffects records of the stream were searched for effects
-	Previous         string // address of the previous record of the same stream
-	Next             string // address of the next record of the same stream
-	Newer, Older     string // addresses of the next and the previous record of the whole log
-	AsOfHere, Object string // address of the object's page as of this record, and the name of the object
+	EffectsCut       bool   // only the next 500 records of the object were searched for records that this one caused
+	Previous         string // address of the previous record about the same object
+	Next             string // address of the next record about the same object
+	Newer, Older     string // addresses of the next and the previous record of the log, about any object
+	AsOfHere, Object string // address of the object's page as of this record, and the object's name
 }
 
 // line is a record as one line of a list.
@@ -38,19 +38,20 @@ type line struct {
 	Kind, Detail, Object string
 }
 
-// listing is a list of an object's newest records.
+// listing is the list of the newest records about an object.
 type listing struct {
 	Lines []line
-	Cut   bool // older records exist, which the list does not show
+	Cut   bool // there are older records, which the list does not show
 }
 
-// citedRecord is a record with its whole JSON, for a saved file.
+// citedRecord is a record with its whole JSON, as a saved file contains it.
 type citedRecord struct {
 	line
 	JSON string
 }
 
-// How many records are searched for effects of a record, shown in a list, and contained in a file.
+// Limits: mostEffects records are searched for effects (records that a record caused), mostListed are shown in a list,
+// and mostCited are contained in a saved file.
 const (
 	mostEffects = 500
 	mostListed  = 200
@@ -110,7 +111,7 @@ func record(ctx context.Context, v *view) (*reply, error) {
 	return v.page()
 }
 
-// effects adds to the page the later records of the same stream that name record r as a cause.
+// effects adds to the page the effects of record r: later records about the same object that name r as a cause.
 func (v *view) effects(ctx context.Context, s *recordScreen, names *words.Names, r *events.Record) error {
 	looked := 0
 	for x, err := range v.src.ReadStream(ctx, r.Stream, r.Sequence+1, store.Forward) {
@@ -134,7 +135,7 @@ func (v *view) effects(ctx context.Context, s *recordScreen, names *words.Names,
 	return nil
 }
 
-// ofObject adds to the page the address of the object's page as of record r.
+// ofObject adds to the page the address of the object's page as of record r: the state that the object had then.
 func (v *view) ofObject(s *recordScreen, names *words.Names, r *events.Record) {
 	at := map[string]string{"at": fmt.Sprint(r.Sequence)}
 	switch r.Stream.Kind {
@@ -150,7 +151,8 @@ func (v *view) ofObject(s *recordScreen, names *words.Names, r *events.Record) {
 	}
 }
 
-// listing returns the newest records of a stream. If at is the number of a record, it leaves out newer records.
+// listing returns the newest records of a stream (the records about one object). at is the value of ?at=: if it is the
+// number of a record, newer records are left out.
 func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing {
 	from := events.Sequence(0)
 	if n, err := strconv.ParseUint(at, 10, 64); err == nil {
@@ -178,7 +180,7 @@ func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing
 	return out
 }
 
-// citedRecords adds the records that the answer cites to a saved file, at most mostCited.
+// citedRecords adds to a saved file the records that the answer cites, at most mostCited of them.
 func (v *view) citedRecords(ctx context.Context) error {
 	names := history.NamesOf(ctx, v.src)
 	for _, n := range slices.Sorted(maps.Keys(v.cited)) {
@@ -198,7 +200,7 @@ func (v *view) citedRecords(ctx context.Context) error {
 	return nil
 }
 
-// indented returns the JSON of a record with line breaks. All its characters are visible ones already.
+// indented returns the JSON of a record with line breaks. It has no invisible characters.
 func indented(text []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, text, "", "  ") != nil {
@@ -218,7 +220,7 @@ type foundRow struct {
 	Record                               *cite
 }
 
-// find answers with the results of the search ?q=.
+// find answers with the results of a search for the text in ?q=.
 func find(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json")
 	if err != nil {

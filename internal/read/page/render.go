@@ -24,8 +24,8 @@ var layout = template.Must(template.New("layout.html").Funcs(template.FuncMap{
 	"sheet": func() string { return sheet.name() }, "script": func() string { return script.name() },
 }).ParseFS(assets, "assets/*.html"))
 
-// asset is a style or script that pages load. Its file name contains the hash of its text, so a browser can cache it
-// for ever.
+// asset is a style sheet or script that pages load. The address contains the hash of the text, so a browser can cache
+// it for ever.
 type asset struct {
 	stem, ext, kind string
 	text            string
@@ -63,10 +63,10 @@ func filePolicy() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// Policy is filePolicy for the template.
+// Policy returns the Content-Security-Policy of a saved file; the template calls it.
 func (*view) Policy() string { return filePolicy() }
 
-// page returns the reply with the HTML of the page.
+// page answers with the page as an HTML document.
 func (v *view) page() (*reply, error) {
 	for _, err := range v.damage.Met() {
 		v.Damage = append(v.Damage, words.Clean(err.Error()))
@@ -78,7 +78,8 @@ func (v *view) page() (*reply, error) {
 	return &reply{body: b.Bytes()}, nil
 }
 
-// drawn marks an SVG of package picture as safe HTML. Package picture has escaped all texts of users in it.
+// drawn returns an SVG picture of package picture as HTML that the template does not escape. Package picture has
+// escaped all texts of users in it.
 func drawn(svg []byte) template.HTML {
 	return template.HTML(strings.TrimSpace(string(svg))) //nolint:gosec // see above; the hostile texts of the tests go through it
 }

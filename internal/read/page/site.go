@@ -22,17 +22,17 @@ import (
 
 // Config configures the pages. Source is required.
 type Config struct {
-	// Source returns the log for one request. It adds damage of the log to d, and calls note with remarks for the user.
-	// An error refuses the request; a method HTTPStatus of the error gives the status.
+	// Source returns the log for one request. It adds damage of the log to d as it is read, and calls note with remarks
+	// for the user. An error refuses the request; the status is that of its method HTTPStatus, if it has one.
 	Source func(r *http.Request, about About, d *store.Damage, note func(string)) (Given, error)
-	Where  string // name of the log at the top of each page, such as its directory
-	Log    string // the log as a command line names it, for the commands that check a saved file; empty for DIR
+	Where  string // name of the log that each page shows, such as its directory
+	Log    string // the log in the commands of a saved file, as a user would type it; empty for DIR
 	Base   string // path prefix of all pages, such as /jobledger; empty for the root
-	// User returns the name of the user who sent a request, to limit the requests of one user. If nil, all requests
-	// count as those of one user.
+	// User returns the name of the user who sent a request: each user has a limit of requests. If nil, all requests
+	// share one limit.
 	User func(*http.Request) string
-	// Turns limits how many requests are answered at the same time. Services that share a Turns share the limit. If
-	// nil, the handler gets its own.
+	// Turns limits how many requests are answered at the same time. It may be shared with other services, which then
+	// share the limit. If nil, the handler makes its own.
 	Turns *turns.Turns
 	// Within is the longest duration of a request; 0 means 10 s.
 	Within time.Duration
@@ -40,13 +40,13 @@ type Config struct {
 	Ends   <-chan struct{}  // closed when the open streams of events must end; nil for never
 }
 
-// About says what a request is about, so that Config.Source can check the user's rights.
+// About says what a request asks for: Config.Source checks with it whether the user may read that.
 type About struct {
-	Namespace string          // namespace of the object, or the one that ?n= names; empty for all
+	Namespace string          // namespace of the object, or the value of ?n=; empty for all
 	Record    events.Sequence // on the page of a record: its sequence; 0 on other pages
 }
 
-// Given is the log for one request.
+// Given is the result of Config.Source: the log for one request.
 type Given struct {
 	ask.Source
 	Only string // the only namespace that Source shows; empty if it shows all
@@ -59,10 +59,10 @@ const (
 	mostAnswer = 4 << 20 // largest size of an answer, in bytes
 )
 
-// site serves all pages.
+// site is the handler of all pages.
 type site struct {
 	Config
-	streams *turns.Turns // limits the open streams of events
+	streams *turns.Turns // limits how many streams of events are open
 }
 
 // reply is the response to a request.
@@ -70,13 +70,13 @@ type reply struct {
 	status int    // 0 for 200
 	kind   string // content type; empty for HTML
 	body   []byte
-	file   string // file name under which a browser saves the reply; empty to display it
+	file   string // name under which a browser saves the reply as a file; empty to display it
 }
 
-// screen makes the reply for one kind of page.
+// screen answers a request with one kind of page, such as that of a Job.
 type screen func(ctx context.Context, v *view) (*reply, error)
 
-// New returns a handler for all pages. It answers GET only.
+// New returns a handler for all pages. It answers GET requests only.
 func New(config Config) http.Handler {
 	if config.Within <= 0 {
 		config.Within = askingFor
@@ -125,8 +125,8 @@ func guard(h http.Header) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
-// answer returns the handler for a page. With ?o=live the handler sends the events of the page, otherwise the page
-// itself within the limits on time, size and number of requests.
+// answer returns the handler for one kind of page. With ?o=live it sends the events of the page. Otherwise it sends the
+// page, within the limits on time, size and number of requests.
 func (s *site) answer(show screen, of watched) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("o") == formLive {
@@ -161,7 +161,7 @@ func (s *site) answer(show screen, of watched) http.Handler {
 	})
 }
 
-// answer returns the reply of a screen. If the screen fails, it returns a page with the error.
+// answer makes the page with show, and returns the reply. If show fails, it returns a page with the error.
 func (v *view) answer(ctx context.Context, show screen) *reply {
 	v.request = v.request.WithContext(ctx)
 	given, err := v.site.Source(v.request, v.about(), v.damage, v.note)
@@ -175,7 +175,7 @@ func (v *view) answer(ctx context.Context, show screen) *reply {
 	}
 	v.src, v.Only, v.limits = given.Source, given.Only, slices.Clone(v.Notes)
 	v.begin(ctx)
-	out, err := show(ctx, v) // err with a reply is damage of the log, which the page shows already
+	out, err := show(ctx, v) // an error with a reply is damage of the log; the page shows it
 	switch {
 	case out == nil && errors.Is(err, context.DeadlineExceeded):
 		return v.failed(http.StatusGatewayTimeout,
@@ -189,7 +189,7 @@ func (v *view) answer(ctx context.Context, show screen) *reply {
 	return out
 }
 
-// statusOf returns the HTTP status for an error.
+// statusOf returns the HTTP status for an error, such as 404 for an object that the log does not know.
 func statusOf(err error) int {
 	var wrong *which.WrongError
 	var unknown *which.UnknownError

@@ -29,15 +29,15 @@ type view struct {
 	Title  string
 	Where  string
 	Base   string
-	Only   string // the only namespace that the source covers; empty for all
-	Ask    bool   // the user may not read all namespaces, so the page asks for one
+	Only   string // the only namespace that the user may read; empty for all
+	Ask    bool   // the user may not read all namespaces, so the page asks for the name of one
 	Zone   string // time zone as the address names it; empty for UTC
 	Query  string // the text of a search (?q=)
 	AsOf   history.Place
-	Clock  string // time of the record AsOf, for display
+	Clock  string // time of the newest record that the page shows
 	Notes  []string
 	Damage []string
-	File   bool // the page is a file to save: without forms, scripts and links to other pages
+	File   bool // the page is a file to save: it has no forms, scripts and links to other pages
 	Forms  []form
 
 	Now    *nowScreen
@@ -54,11 +54,11 @@ type view struct {
 	id      events.Identity
 	src     ask.Source
 	damage  *store.Damage
-	limits  []string        // remarks on what the source does not show to this user
-	cited   map[uint64]bool // in a file: the records that the file contains
+	limits  []string        // remarks on what this user may not see
+	cited   map[uint64]bool // records that a saved file contains, by number
 }
 
-// form is a link to another form of the same page, such as JSON or SVG.
+// form is a link to the same page in another form, such as JSON or SVG.
 type form struct{ Name, Href string }
 
 func newView(s *site, r *http.Request) *view {
@@ -67,18 +67,18 @@ func newView(s *site, r *http.Request) *view {
 	}
 }
 
-// about returns what the request is about, by its address.
+// about says what the request asks for, as its address names it: a namespace or a record.
 func (v *view) about() About {
-	n, _ := strconv.ParseUint(v.request.PathValue("record"), 10, 64) // 0 for an invalid number; the screen refuses it
+	n, _ := strconv.ParseUint(v.request.PathValue("record"), 10, 64) // 0 if invalid: the page refuses it
 	return About{
 		Namespace: cmp.Or(v.request.PathValue("namespace"), v.values.Get("n")), Record: events.Sequence(n),
 	}
 }
 
-// Standing returns the notes about the whole log. The script replaces them with the notes of each event.
+// Standing returns the notes about the whole log, not about this page. The script replaces them when a new event comes.
 func (v *view) Standing() []string { return v.limits }
 
-// Others returns the notes about this page alone.
+// Others returns the notes that are about this page alone.
 func (v *view) Others() (out []string) {
 	for _, note := range v.Notes {
 		if !slices.Contains(v.limits, note) {
@@ -95,7 +95,7 @@ func (v *view) note(text string) {
 	}
 }
 
-// readZone takes the time zone from ?zone=.
+// readZone sets the time zone of the page from ?zone=.
 func (v *view) readZone() {
 	if name := v.values.Get("zone"); name != "" && name != "UTC" {
 		if location, err := time.LoadLocation(name); err == nil {
@@ -106,19 +106,19 @@ func (v *view) readZone() {
 	}
 }
 
-// begin prepares the view for an answer: it reads the time zone, and the end of the log, which the page names.
+// begin reads what each page shows: the time zone, and the newest record of the log.
 func (v *view) begin(ctx context.Context) {
 	v.readZone()
 	id, head, err := v.src.Head(ctx)
 	if err != nil {
-		return // the question that the screen asks next reports the same error
+		return // the page asks a question next, and reports the same error
 	}
 	v.id, v.head = id, head
 	v.AsOf = history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}
 	v.Clock = v.zone.Second(head.Time)
 }
 
-// set sets the flags of a question to the given values, except empty ones, and to the time zone of the page.
+// set sets the flags of a question: the given values, without empty ones, and the time zone of the page.
 func (v *view) set(flags *pflag.FlagSet, values map[string]string) error {
 	if v.Zone != "" {
 		for _, name := range []string{ask.FlagZone, ask.FlagTexts} {
@@ -138,8 +138,8 @@ func (v *view) set(flags *pflag.FlagSet, values map[string]string) error {
 	return nil
 }
 
-// put asks a question. It returns the answer if there is one, even an incomplete one: the page then shows the damage of
-// the log. Otherwise it returns the error.
+// put asks a question, with values as its flags and args as its arguments. It returns the answer even if damage of the
+// log makes it incomplete; the page then shows the damage. Otherwise it returns the error.
 func put[A any](ctx context.Context, v *view, q *ask.Asked[A], values map[string]string, args ...string) (*A, error) {
 	if err := v.set(q.Flags, values); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func put[A any](ctx context.Context, v *view, q *ask.Asked[A], values map[string
 	return nil, err
 }
 
-// json returns a reply with the same JSON as the command writes with -o json.
+// json answers with the JSON that the command prints with -o json.
 func (v *view) json(answer any) (*reply, error) {
 	text, err := ask.Write(answer, v.damage.Met())
 	if err != nil {
@@ -167,8 +167,8 @@ func (v *view) json(answer any) (*reply, error) {
 	return &reply{kind: "application/json", body: text}, nil
 }
 
-// form returns the form that ?o= asks for, such as "json"; empty for the page itself. It returns an error if has does
-// not list the form.
+// form returns the form of the page in ?o=, such as "json"; empty for HTML. has lists the forms that the page has;
+// others are an error.
 func (v *view) form(has ...string) (string, error) {
 	o := v.values.Get("o")
 	if o != "" && !slices.Contains(has, o) {
@@ -180,13 +180,13 @@ func (v *view) form(has ...string) (string, error) {
 	return o, nil
 }
 
-// with returns the address of this page with parameter name set to value. An empty value removes the parameter.
+// with returns the address of this page with one parameter changed: name is set to value, or removed if value is empty.
 func (v *view) with(name, value string) string {
 	values := url.Values{}
 	for k, all := range v.values {
 		values[k] = all
 	}
-	values.Del("o") // a link leads to the page itself, unless it is a link to another form of the page
+	values.Del("o") // a link leads to the HTML page, unless it changes ?o= itself
 	if value == "" {
 		values.Del(name)
 	} else {
@@ -199,7 +199,8 @@ func (v *view) with(name, value string) string {
 	return path
 }
 
-// to returns the address of another page: its path from parts, its query from values and the time zone.
+// to returns the address of another page. parts are the parts of its path, values the parameters. It adds the time
+// zone.
 func (v *view) to(values map[string]string, parts ...string) string {
 	path := v.Base
 	for _, part := range parts {
@@ -223,7 +224,7 @@ func (v *view) to(values map[string]string, parts ...string) string {
 // Home returns the address of the first page.
 func (v *view) Home() string { return v.to(map[string]string{"n": v.Only}, "") }
 
-// recordAt returns the address of a record's page. In a saved file it returns a link to the record in the file, or
+// recordAt returns the address of a record's page. In a saved file it returns a link to the record within the file, or
 // nothing if the file does not contain the record.
 func (v *view) recordAt(record uint64) string {
 	if !v.File {
@@ -235,7 +236,7 @@ func (v *view) recordAt(record uint64) string {
 	return ""
 }
 
-// sentence is a sentence of an answer, with links to the records that prove it.
+// sentence is one sentence of an answer, with links to the records that prove it.
 type sentence struct {
 	Text, Whole string
 	Cites       []cite
@@ -250,7 +251,7 @@ func (v *view) says(s *explain.Sentence) sentence {
 	return sentence{words.Clean(s.Text), wholeOf(s.Text, s.Whole), v.cites(s.Records)}
 }
 
-// wholeOf returns the uncut text with invisible characters removed; empty if text is not cut.
+// wholeOf returns whole, the uncut text, without invisible characters. It returns nothing if text is not a cut version.
 func wholeOf(text, whole string) string {
 	if whole == "" || whole == text {
 		return ""

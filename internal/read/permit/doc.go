@@ -1,7 +1,7 @@
-// Package permit limits a log to the part that one user may read: the records and rows of one namespace.
+// Package permit limits a log to the part that one user may read: the records of one namespace.
 //
 //	src := permit.Namespace(log, permit.Right{Namespace: "prod", Since: created})
-//	answer, err := ask.Explain.New()... .Ask(ctx, ask.Source{Source: src, Note: note})
+//	answer, err := question.Ask(ctx, ask.Source{Source: src, Note: note, Behind: note, Clock: time.Now})
 //
 // The result is a history.Source. Every answer that is made from it uses only the records that it lets through. This
 // includes comparisons with other Jobs, totals such as "of 28 Jobs", gaps, and suggested names. It lets through
@@ -17,8 +17,9 @@
 // # Limits
 //
 // Times of creation are whole seconds. If an earlier namespace of the name had a Job that was created in the very
-// second in which the new namespace was, the Job is let through. If a Job of the earlier namespace stored a spec that a
-// Job of the new one uses, the record with the spec can be read by its number: both Jobs have the same spec.
+// second in which the new namespace was created, the user can read that Job. A spec is stored once for all Jobs that
+// have it. If a Job of the new namespace has the spec of an older Job, the user can read the older record with the
+// spec, by its number.
 //
 // # Concurrency
 //

@@ -12,10 +12,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostKept is the largest size of each cache of a Source; a full cache is cleared. One request needs far less.
+// mostKept is the largest number of entries in each cache of a Source; a full cache is cleared. One request needs far
+// fewer.
 const mostKept = 100_000
 
-// may reports whether the user may read the records of a stream.
+// may reports whether the user may read the records of a stream (the records about one object).
 func (s *Source) may(ctx context.Context, stream events.Stream) (bool, error) {
 	switch stream.Kind {
 	case events.StreamController:
@@ -43,11 +44,11 @@ func (s *Source) may(ctx context.Context, stream events.Stream) (bool, error) {
 	return verdict, nil
 }
 
-// beginWithin is how many records at the beginning of a stream are searched for the creation time of its object.
+// beginWithin limits look: it searches the creation time of an object in its first 16 records.
 const beginWithin = 16
 
-// look decides whether a stream may be read, by the namespace and the creation time of its object. It reads these from
-// the first records of the stream. If they are not there, because they were erased, the stream may not be read.
+// look decides whether the user may read a stream, by the namespace and the creation time of its object. It reads these
+// from the first records of the stream. If they were erased there, the user may not read it.
 func (s *Source) look(ctx context.Context, stream events.Stream) (bool, error) {
 	names := history.NamesOf(ctx, s.all)
 	if names.Job(stream).Namespace != s.right.Namespace {
@@ -67,7 +68,7 @@ func (s *Source) look(ctx context.Context, stream events.Stream) (bool, error) {
 	return false, nil
 }
 
-// madeAt returns when the object of a stream was created, by the API server's clock; 0 if record r does not tell.
+// madeAt returns when the object of record r was created, by the API server's clock; 0 if the record does not tell.
 func madeAt(r *events.Record) events.Time {
 	if f, is := r.Facts.(*events.JobSeen); is {
 		return f.Created
@@ -86,8 +87,8 @@ func madeAt(r *events.Record) events.Time {
 	return events.Time(state.GetCreated())
 }
 
-// row reports whether the user may see a row of a list. The caller has checked the namespace; row checks the creation
-// time.
+// row reports whether the user may see an object in a list, by its creation time made. The caller has already checked
+// the namespace.
 func (s *Source) row(ctx context.Context, made events.Time, kind events.StreamKind, uid string) (bool, error) {
 	switch {
 	case s.right.Since == 0:
@@ -98,7 +99,7 @@ func (s *Source) row(ctx context.Context, made events.Time, kind events.StreamKi
 	return s.may(ctx, events.Stream{Kind: kind, ID: uid})
 }
 
-// lets reports whether the user may read record r. It removes from r what is about other namespaces.
+// lets reports whether the user may read record r. It also removes from r what is about other namespaces.
 func (s *Source) lets(ctx context.Context, r *events.Record) (bool, error) {
 	switch r.Stream.Kind {
 	case events.StreamController:
@@ -118,14 +119,14 @@ func (s *Source) lets(ctx context.Context, r *events.Record) (bool, error) {
 	if r.Kind != events.KindZoneStored {
 		return false, nil
 	}
-	// The rules of a time zone are stored once, in the stream of the first CronJob that uses the zone. Hide this
-	// stream.
+	// The rules of a time zone are stored once, in the stream of the first CronJob that uses the zone. Hide which
+	// CronJob this is.
 	r.Stream, r.Evidence, r.Causes, r.Previous = events.Controller, events.Evidence{}, nil, 0
 	return true, nil
 }
 
-// refer remembers which records store the spec of r. They may be in a stream that the user may not read, but these
-// records may then be read by their number.
+// refer remembers which records store the spec that r refers to. A spec is stored once for all Jobs with it, perhaps in
+// a stream that the user may not read. The user may then read that record, but only by its number.
 func (s *Source) refer(r *events.Record) {
 	var to []events.Sequence
 	if f, is := r.Facts.(*events.JobSeen); is {
@@ -134,7 +135,7 @@ func (s *Source) refer(r *events.Record) {
 	if _, is := r.Facts.(*events.JobSpec); is {
 		to = r.Causes
 	}
-	if len(to) == 0 || s.right.Since == 0 { // without Since, all records of the namespace may be read
+	if len(to) == 0 || s.right.Since == 0 { // without Since, the user may read all records of the namespace
 		return
 	}
 	s.mu.Lock()
@@ -153,8 +154,8 @@ func (s *Source) wasReferred(at events.Sequence) bool {
 	return s.referred[at]
 }
 
-// ofController reports whether the user may read a record of the controller. It removes from r what is about other
-// namespaces.
+// ofController reports whether the user may read a record about the controller itself. It also removes from r what is
+// about other namespaces.
 func (s *Source) ofController(ctx context.Context, r *events.Record) (bool, error) {
 	if r.Kind == events.KindPassedOver {
 		of := r.Evidence.Namespace
@@ -185,13 +186,13 @@ func (s *Source) ofController(ctx context.Context, r *events.Record) (bool, erro
 	return true, err
 }
 
-// nameless returns loss without the Job and the pod that prove it, which may be of another namespace.
+// nameless returns loss without the Job and the pod that prove it: they may be of another namespace.
 func nameless(loss events.Loss) events.Loss {
 	loss.Job, loss.Ordinal, loss.Pod = "", 0, ""
 	return loss
 }
 
-// acts returns those acts of another controller that are on Jobs which the user may read.
+// acts returns, of what another controller did, only what concerns Jobs that the user may read.
 func (s *Source) acts(ctx context.Context, all []events.RivalAct) (kept []events.RivalAct, err error) {
 	for _, a := range all {
 		may, err := s.may(ctx, events.JobStream(a.Job))
@@ -205,8 +206,8 @@ func (s *Source) acts(ctx context.Context, all []events.RivalAct) (kept []events
 	return kept, nil
 }
 
-// state returns the controller's checkpoint without what it has of other namespaces. It also removes the specs: a
-// reader finds them in the records that store them.
+// state returns a checkpoint (a record with the controller's whole state) without its parts about other namespaces. It
+// also removes the specs, which a reader finds in other records.
 func (s *Source) state(f *events.StoredState) (*events.StoredState, error) {
 	var world pb.WorldState
 	if err := proto.Unmarshal(f.Encoded, &world); err != nil {

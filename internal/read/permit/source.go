@@ -15,57 +15,59 @@ import (
 // Right says what one user may read: one namespace.
 type Right struct {
 	Namespace string
-	Since     events.Time // creation time of the namespace, by the API server's clock; 0 also permits older objects
+	Since     events.Time // when the API server created the namespace; 0 also permits older objects
 }
 
-// Source is the part of another source that one user may read. Create it with Namespace.
+// Source is a log limited to the part that one user may read. Create it with Namespace.
 type Source struct {
 	all   history.Source
 	right Right
 
 	mu       sync.Mutex
-	verdicts map[events.Stream]bool // whether a stream may be read; for the streams read so far
+	verdicts map[events.Stream]bool // whether the user may read a stream (the records about one object); a cache
 	referred map[events.Sequence]bool
 }
 
 var _ history.Source = (*Source)(nil)
 
-// Namespace returns the part of source all that right permits.
+// Namespace returns the part of the log all that right permits: the records of one namespace.
 func Namespace(all history.Source, right Right) *Source {
 	return &Source{all: all, right: right, verdicts: map[events.Stream]bool{}, referred: map[events.Sequence]bool{}}
 }
 
-// Note returns a remark for the user, which says that answers cover only one namespace.
+// Note returns the remark for the user that answers cover only this namespace.
 func (s *Source) Note() string {
 	const text = "only records of namespace %s are counted: all others take 'list jobs' in all namespaces"
 	return fmt.Sprintf(text, s.right.Namespace)
 }
 
-// Head implements history.Source. It returns the end of the whole log.
+// Head implements history.Source: it returns the identity of the log, and the end of the whole log.
 func (s *Source) Head(ctx context.Context) (events.Identity, store.Head, error) {
 	return s.all.Head(ctx)
 }
 
-// Now implements history.Source.
+// Now implements history.Source: it returns the present time.
 func (s *Source) Now(ctx context.Context) (events.Time, error) { return s.all.Now(ctx) }
 
-// Beside implements history.Source.
+// Beside implements history.Source: it reports whether err is only damage of the log, which an answer can name.
 func (s *Source) Beside(err error) bool { return s.all.Beside(err) }
 
-// Close implements history.Source.
+// Close implements history.Source: it closes the log.
 func (s *Source) Close() { s.all.Close() }
 
-// Read implements history.Source.
+// Read implements history.Source: it returns those records, from record from on, that the user may read.
 func (s *Source) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return s.through(ctx, s.all.Read(ctx, from))
 }
 
-// Follow implements history.Source.
+// Follow implements history.Source: it returns those records, from record from on, that the user may read. At the end
+// it waits for new ones.
 func (s *Source) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return s.through(ctx, s.all.Follow(ctx, from))
 }
 
-// ReadStream implements history.Source.
+// ReadStream implements history.Source: it returns those records of one stream (the records about one object) that the
+// user may read.
 func (s *Source) ReadStream(
 	ctx context.Context, stream events.Stream, from events.Sequence, dir store.Direction,
 ) iter.Seq2[events.Record, error] {
@@ -74,7 +76,7 @@ func (s *Source) ReadStream(
 	})
 }
 
-// ofStream returns the records of a stream, or none if the stream may not be read.
+// ofStream returns records (of the given stream) if the user may read the stream; otherwise none.
 func (s *Source) ofStream(
 	ctx context.Context, stream events.Stream, records func() iter.Seq2[events.Record, error],
 ) iter.Seq2[events.Record, error] {
@@ -89,7 +91,7 @@ func (s *Source) ofStream(
 	}
 }
 
-// Find implements history.Source.
+// Find implements history.Source: it returns the streams of the Jobs and CronJobs with a name that the user may read.
 func (s *Source) Find(ctx context.Context, namespace, name string) (out []events.Stream, err error) {
 	if namespace != s.right.Namespace {
 		return nil, nil
@@ -108,7 +110,7 @@ func (s *Source) Find(ctx context.Context, namespace, name string) (out []events
 	return out, unread
 }
 
-// Records implements history.Source.
+// Records implements history.Source: it returns those records that a query selects and the user may read.
 func (s *Source) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	if q.Namespace != "" && q.Namespace != s.right.Namespace {
 		return func(func(events.Record, error) bool) {}
@@ -124,12 +126,12 @@ func (s *Source) Records(ctx context.Context, q history.Query) iter.Seq2[events.
 	return limited(s.through(ctx, records()), limit)
 }
 
-// mostAtOnce is the largest page of records that inPages asks for.
+// mostAtOnce is the largest number of records that inPages requests at once.
 const mostAtOnce = 4096
 
-// inPages returns the records of a query without regard to its limit: some of them may not be read, so more than the
-// limit are needed. It reads pages, the first as long as the limit, each further one four times as long, up to
-// mostAtOnce. The caller stops when it has enough, so that a remote source sends few records in vain.
+// inPages returns the records of a query, without its limit: the user may not read some of them, so more than the limit
+// may be needed. It requests pages: the first is as long as the limit, each later one four times as long, up to
+// mostAtOnce. The caller stops when it has enough, so a remote log sends few records in vain.
 func (s *Source) inPages(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	if q.Limit == 0 {
 		return s.all.Records(ctx, q)
@@ -166,7 +168,7 @@ func limited(records iter.Seq2[events.Record, error], limit int) iter.Seq2[event
 	}
 }
 
-// through returns those records that may be read, without what is about other namespaces.
+// through returns those records that the user may read, without their parts about other namespaces.
 func (s *Source) through(ctx context.Context, records iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range records {
@@ -181,7 +183,7 @@ func (s *Source) through(ctx context.Context, records iter.Seq2[events.Record, e
 	}
 }
 
-// Jobs implements history.Source.
+// Jobs implements history.Source: it returns the Jobs of a query that the user may see.
 func (s *Source) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
 	if q.Namespace != "" && q.Namespace != s.right.Namespace {
 		return history.JobsPage{Items: []history.Summary{}}, nil
@@ -202,7 +204,7 @@ func (s *Source) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 	return page, err
 }
 
-// CronJobs implements history.Source.
+// CronJobs implements history.Source: it returns the CronJobs of a query that the user may see.
 func (s *Source) CronJobs(ctx context.Context, q history.CronJobsQuery) (history.CronJobsPage, error) {
 	if q.Namespace != "" && q.Namespace != s.right.Namespace {
 		return history.CronJobsPage{Items: []history.CronSummary{}}, nil

@@ -9,9 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// ASCII replaces each non-ASCII character of a picture, or of a document with pictures, by a reference: → becomes
-// &#8594;. The result is correct in every character set that a mail or a terminal assumes. Style sheets must be ASCII
-// already.
+// ASCII replaces each non-ASCII character of an SVG or HTML text by a reference: → becomes &#8594;. The result is
+// correct in every character set that a mail or a terminal assumes. Style sheets in the text must be ASCII already.
 func ASCII(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, r := range string(text) {
@@ -24,11 +23,11 @@ func ASCII(text []byte) []byte {
 	return out
 }
 
-// canvas collects the SVG elements of a picture.
+// canvas is a picture while it is drawn: the SVG elements so far.
 type canvas struct {
 	b       strings.Builder
 	options Options
-	used    map[string]bool // names of the marks that were drawn, which the legend must explain
+	used    map[string]bool // kinds of marks that were drawn; the legend explains them
 }
 
 // num formats a coordinate, rounded to a tenth of a unit. x must not be negative.
@@ -41,12 +40,13 @@ func quoted(text string) string {
 	return b.String()
 }
 
-// text adds a text at x, y. The CSS class sets its look, and whether it begins, is centred or ends at x.
+// text adds a text at x, y. class is its CSS class, which sets how it looks, and whether it begins, is centred or ends
+// at x.
 func (c *canvas) text(class string, x, y float64, text string) {
 	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s">%s</text>`, class, num(x), num(y), quoted(text))
 }
 
-// rect adds a bar. pattern names its fill; empty for the plain colour of the class.
+// rect adds a bar. pattern is the name of its fill; if empty, it has the plain colour of its CSS class.
 func (c *canvas) rect(class, pattern string, x, y, width, height float64) {
 	fill := ""
 	if pattern != "" {
@@ -57,8 +57,8 @@ func (c *canvas) rect(class, pattern string, x, y, width, height float64) {
 
 func (c *canvas) path(class, d string) { fmt.Fprintf(&c.b, `<path class="%s" d="%s"/>`, class, d) }
 
-// about puts the elements that draw adds into a group with a title (a tooltip). If the record has an address, the group
-// is a link to it.
+// about puts the elements that draw adds into a group with a tooltip. If pictures have links (Options.Record), the
+// group is a link to the record.
 func (c *canvas) about(title string, record uint64, draw func()) {
 	address := ""
 	if record != 0 && c.options.Record != nil {
@@ -81,10 +81,10 @@ func (c *canvas) about(title string, record uint64, draw func()) {
 	}
 }
 
-// leastWidth is the width of the shortest bar: a very short time stays visible.
+// leastWidth is the smallest width of a bar: even a very short time is visible.
 const leastWidth = 1.5
 
-// patterns defines the fills of bars. With them, bars can be told apart without colour.
+// patterns defines the patterns that fill bars, so that a user need not see colours.
 const patterns = `<defs>` +
 	`<pattern id="jl-starting" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="jl-soft" width="4" height="4"/><circle class="jl-dot" cx="1.2" cy="1.2" r="0.9"/></pattern>` +
 	`<pattern id="jl-scheduling" width="5" height="5" patternUnits="userSpaceOnUse"><circle class="jl-dot" cx="2.5" cy="2.5" r="0.9"/></pattern>` +
@@ -113,8 +113,8 @@ font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI","Helvetica Neue",Aria
 @media print{.jl{--ink:#000;--mute:#444;--line:#ccc;--run:#33577c;--soft:#c9d7e6;--bad:#9b1c15;--good:#1f6b3d;--gap:#7a5600;--paper:#fff}}
 `
 
-// opening returns the first tag of a picture with the given height. The role is that of a document, because screen
-// readers hide links inside an image.
+// opening returns the opening tag of a picture. Its role is "graphics-document", because screen readers hide links
+// within an image.
 func opening(label string, height float64, attributes string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 %[1]s %[2]s" width="%[1]s" height="%[2]s" `+
 		`role="graphics-document" aria-label="%[3]s"%[4]s>`, num(width), num(height), quoted(label), attributes)

@@ -19,17 +19,17 @@ func Empty(title string) []byte {
 		quoted(title+": the log has no tries of it") + "</text></svg>\n")
 }
 
-// Sizes in the charts.
+// Sizes in the charts, in SVG units: buckets is the number of columns.
 const (
 	buckets    = 96
-	chartLine  = 46.0 // y of the line between completed and failed Jobs
+	chartLine  = 46.0 // y of the line that completed Jobs stand on, and failed Jobs hang from
 	chartBelow = 30.0
 	chartAbove = 38.0
 )
 
-// Ended draws a chart of the Jobs that ended, with 96 columns of equal time: completed Jobs above a line, failed Jobs
-// below it. Times without a watch are hatched. The attributes data-from and data-to have the bounds, for the script
-// that lets a user select a time window.
+// Ended draws a chart of the Jobs that ended, in 96 columns of equal time: completed Jobs above a line, failed ones
+// below it. Times without a watch of the cluster (gaps) are hatched. The attributes data-from and data-to have the
+// bounds, for the script that lets a user select a time window.
 func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zone words.Zone) []byte {
 	if to <= from {
 		to = from.Add(time.Second)
@@ -66,8 +66,8 @@ func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zon
 		from.Go().UTC().Format(time.RFC3339), to.Go().UTC().Format(time.RFC3339)))
 }
 
-// endedIn counts the Jobs that completed (good) and failed (bad) in each column. most is the largest of these numbers,
-// at least 1.
+// endedIn counts the Jobs that completed (good) and failed (bad) in each column of the time from..to. most is the
+// largest of these numbers, but at least 1.
 func endedIn(
 	jobs []history.Summary, from, to events.Time, each time.Duration,
 ) (good, bad [buckets]int, most int) {
@@ -89,7 +89,7 @@ func endedIn(
 	return good, bad, most
 }
 
-// unwatched hatches the times without a watch.
+// unwatched hatches the times in which nobody watched the cluster.
 func (c *canvas) unwatched(gaps []history.Gap, from, to events.Time, zone words.Zone) {
 	for i := range gaps {
 		g := &gaps[i]
@@ -108,7 +108,7 @@ func (c *canvas) unwatched(gaps []history.Gap, from, to events.Time, zone words.
 	}
 }
 
-// layoutOf returns the format of the times below a chart that covers the given duration.
+// layoutOf returns the format for the times below a chart, depending on the time that it covers.
 func layoutOf(length time.Duration) string {
 	switch {
 	case length > 26*time.Hour:
@@ -119,8 +119,9 @@ func layoutOf(length time.Duration) string {
 	return "15:04"
 }
 
-// Runs draws how long Jobs took, the oldest first: a bar with a link for each Job. A failed Job has a cross, a running
-// one a pattern. A Job that was deleted before its end has only a mark, because it is not known how long it ran.
+// Runs draws how long Jobs took, the oldest first: a bar for each Job, which is a link. A failed Job has a cross, a
+// running one a pattern. For a Job that was deleted before its end there is only a mark, since its duration is not
+// known.
 func Runs(jobs []history.Summary, address func(*history.Summary) string, zone words.Zone) []byte {
 	if len(jobs) == 0 {
 		return nil
@@ -167,7 +168,7 @@ func Runs(jobs []history.Summary, address func(*history.Summary) string, zone wo
 	return c.chart("how long the newest runs took", base+22, "")
 }
 
-// chart returns the whole SVG.
+// chart returns the finished picture as SVG.
 func (c *canvas) chart(label string, height float64, attributes string) []byte {
 	return []byte(opening(label, height, attributes) + "\n" + patterns + c.b.String() + "</svg>\n")
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// patternOf has the pattern for a kind of span. Kinds without one have a plain colour.
+// patternOf has the pattern that fills a bar, by what the bar stands for. The other bars have a plain colour.
 var patternOf = map[string]string{
 	"starting": "starting", "scheduling": "scheduling", "creating": "creating", "stopping": "stopping", "backoff": "backoff", "suspended": "suspended",
 	"not watched": "unwatched",
 }
 
-// lane draws one lane: the spans and ends of one index of the Job, or of one pod.
+// lane draws one row: what happened when to one index of the Job, or to one pod.
 func (d *drawing) lane(l *attempts.Lane) {
 	d.name(laneName(l), l.Name)
 	for i := range l.Spans {
@@ -46,10 +46,10 @@ func (d *drawing) lane(l *attempts.Lane) {
 	d.y += laneAt
 }
 
-// leastSeen is the width from which a bar counts as visible, so that the legend explains it.
+// leastSeen is the width from which the legend explains a bar; narrower ones are hardly visible.
 const leastSeen = 3
 
-// whose returns the beginning of a title, with the pod and the number of the try: "etl-x7f2k, try 2: ".
+// whose returns the beginning of a tooltip, with the pod and the number of the try: "etl-x7f2k, try 2: ".
 func (*drawing) whose(l *attempts.Lane, of attempts.Of) string {
 	name := of.Pod
 	if name == "" {
@@ -61,7 +61,8 @@ func (*drawing) whose(l *attempts.Lane, of attempts.Of) string {
 	return name + ": "
 }
 
-// end draws the mark for the end of a try. Before the mark it draws the span of time in which the try may have ended.
+// end draws the mark for the end of a try (one pod). If the exact time is not known, it draws a line over the time in
+// which the try may have ended.
 func (d *drawing) end(l *attempts.Lane, e *attempts.End) {
 	x := d.scale.at(events.Time(e.At))
 	how := "failed or gone"
@@ -86,7 +87,7 @@ func (d *drawing) end(l *attempts.Lane, e *attempts.End) {
 	})
 }
 
-// ending draws a tick if the try succeeded, otherwise a cross.
+// ending draws a tick if a try succeeded, otherwise a cross.
 func (c *canvas) ending(succeeded bool, x, y float64) {
 	if succeeded {
 		c.path("jl-ok", fmt.Sprintf("M%s %sl3 3.2l5.6 -6.8", num(x-4.2), num(y+0.4)))
@@ -99,14 +100,14 @@ func (d *drawing) whisker(from, to float64) {
 	d.path("jl-whisker", fmt.Sprintf("M%s %sv8M%s %sH%s", num(from), num(d.y-4), num(from), num(d.y), num(to)))
 }
 
-// legendOrder has all kinds of marks in the order of the legend, which explains those that were drawn.
+// legendOrder has all kinds of marks in the order of the legend. The legend explains only those that were drawn.
 var legendOrder = []struct{ what, says string }{
 	{"creating", ""}, {"scheduling", ""}, {"starting", ""}, {"running", ""}, {"stopping", ""}, {"backoff", ""}, {"suspended", ""},
 	{"not watched", ""}, {"succeeded", "succeeded"}, {"failed or gone", "failed or gone"}, {"bounds", "ended within"},
 	{attempts.InstantEdited, "edited"}, {attempts.InstantDecided, "decided"},
 }
 
-// legend draws the legend, and below it a line for each thing that the picture leaves out.
+// legend draws the legend, and below it the lines of missing: what the picture does not show.
 func (d *drawing) legend() {
 	const swatch = 18.0
 	y, x := d.bottom+10, gutter
@@ -144,7 +145,7 @@ func (d *drawing) legend() {
 	d.bottom = y + 12
 }
 
-// missing returns lines that say what the picture does not show: the lanes on other pages, and what the log lacks.
+// missing returns lines that say what the picture does not show: the rows on other pages, and what the log lacks.
 func (d *drawing) missing() (lines []string) {
 	t := d.t
 	if d.cut != "" {
@@ -156,7 +157,7 @@ func (d *drawing) missing() (lines []string) {
 	return append(lines, show.TimelineLacks(t, d.options.Zone)...)
 }
 
-// whole returns the whole SVG. All rows must have been drawn, since it needs the height.
+// whole returns the finished picture as SVG. Call it last, since it needs the height of all rows.
 func (d *drawing) whole() []byte {
 	var b strings.Builder
 	height := num(d.bottom)
@@ -177,13 +178,14 @@ func (d *drawing) whole() []byte {
 	return []byte(b.String())
 }
 
-// alike has the lanes that are summed up in one line, because each has one try that succeeded.
+// alike has the rows that are drawn as one line, because each has a single try, which succeeded.
 type alike struct {
 	lanes []*attempts.Lane
-	all   []*attempts.Lane // all lanes of the timeline, in order
+	all   []*attempts.Lane // all rows of the timeline, in order
 }
 
-// says returns the text for the lanes that are summed up: "9871 indexes succeeded at the first try, 2s to 9s each".
+// says returns the text for the rows that are drawn as one line: "9871 indexes succeeded at the first try, 2s to 9s
+// each".
 func (a *alike) says() string {
 	shortest, longest := events.Time(0), events.Time(0)
 	for i, l := range a.lanes {
@@ -208,9 +210,9 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d tries", n)
 }
 
-// fold returns the lanes to draw one by one (told), and the lanes to sum up in one line (folded). Up to MostLanes lanes
-// are all drawn. If there are more, fold sums up those with a single try that succeeded, and puts the lanes with a
-// failed try first.
+// fold decides which rows are drawn one by one (told), and which are drawn together as one line (folded). Up to
+// MostLanes rows are all drawn. If there are more, rows with a single try that succeeded are folded, and of the others,
+// those with a failed try come first.
 func fold(t *attempts.Timeline) (told []*attempts.Lane, folded *alike) {
 	for i := range t.Rows {
 		told = append(told, &t.Rows[i])
@@ -233,18 +235,19 @@ func fold(t *attempts.Timeline) (told []*attempts.Lane, folded *alike) {
 	return slices.Concat(failed, others), folded
 }
 
-// Pages returns how many pages of lanes a picture of t has, at least 1.
+// Pages returns how many pages the rows of a timeline need, at least 1; a page has MostLanes rows.
 func Pages(t *attempts.Timeline) int {
 	told, _ := fold(t)
 	return max((len(told)+MostLanes-1)/MostLanes, 1)
 }
 
-// Lanes returns the numbers of the first and last lane on a page, from 1. told is the number of lanes on all pages.
+// Lanes returns the numbers of the first and the last row on a page; rows count from 1, pages from 0. told is the
+// number of rows on all pages.
 func Lanes(page, told int) (first, last int) {
 	return page*MostLanes + 1, min((page+1)*MostLanes, told)
 }
 
-// turn returns the lanes of the wanted page. If there are fewer pages, it returns the last page.
+// turn returns the rows of the page in Options.Page, or of the last page if there are fewer.
 func (d *drawing) turn(told []*attempts.Lane) []*attempts.Lane {
 	pages := max((len(told)+MostLanes-1)/MostLanes, 1)
 	first, last := Lanes(min(max(d.options.Page, 0), pages-1), len(told))
@@ -254,7 +257,8 @@ func (d *drawing) turn(told []*attempts.Lane) []*attempts.Lane {
 	return told[first-1 : last]
 }
 
-// strip draws each lane as a cell, and below them the line for the lanes that are summed up.
+// strip draws a small cell for each row, and below the cells the line that sums up the rows which succeeded at the
+// first try.
 func (d *drawing) strip(a *alike) {
 	d.name("all", "")
 	const most = 400
@@ -273,7 +277,7 @@ func (d *drawing) strip(a *alike) {
 		}
 		high := barHeight
 		if class == "jl-cellno" {
-			high += 5 // a taller cell can be told apart without colour
+			high += 5 // a taller cell is visible without colour
 		}
 		d.rect(class, "", gutter+each*float64(i), d.y-high/2, max(each-0.5, 0.8), high)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// span is a time from a beginning to an end.
+// span is a time span.
 type span struct{ from, to events.Time }
 
 // piece is a part of the scale: a span of time and its left and right x coordinates. If it is folded (nothing is drawn

@@ -10,30 +10,30 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Options set how a picture is drawn. The zero value draws one for a page whose style sheet includes Style.
+// Options say how to draw a picture. The zero value is for a page whose style sheet includes Style.
 type Options struct {
-	Alone  bool                       // the picture contains its style sheet, for a file of its own
+	Alone  bool                       // the picture contains its own style sheet, so that it can be a file
 	Title  string                     // label for screen readers
-	Record func(record uint64) string // returns the address of a record; nil for no links
+	Record func(record uint64) string // returns the address of a record, by its number; nil for no links
 	Zone   words.Zone                 // time zone of the times
-	Page   int                        // page of lanes to draw, from 0; a page has MostLanes lanes
+	Page   int                        // which page of rows to draw, from 0; a page has MostLanes rows
 }
 
-// MostLanes is the largest number of lanes on a page of the picture. If there are more, lanes that succeeded at the
-// first try become one line, and the others are on several pages.
+// MostLanes is the largest number of rows (an index, or a pod) on a page of the picture. If a Job has more, the rows
+// that succeeded at the first try are drawn as one line, and the others on several pages.
 const MostLanes = 200
 
-// Sizes in the picture.
+// Sizes in the picture, in SVG units.
 const (
 	width     = 960.0
-	gutter    = 132.0 // space for the names of the lanes, on the left
+	gutter    = 132.0 // width of the names of the rows, on the left
 	margin    = 18.0
-	laneAt    = 22.0 // distance between two lanes
+	laneAt    = 22.0 // distance between two rows
 	barHeight = 11.0
 	nameChars = 19
 )
 
-// Timeline draws the timeline of a Job. It returns nil if no pod of the Job is known.
+// Timeline draws the timeline of a Job as SVG. It returns nil if the log has no pod of the Job.
 func Timeline(t *attempts.Timeline, options Options) []byte {
 	if len(t.Rows) == 0 || t.From == 0 {
 		return nil
@@ -56,15 +56,15 @@ func Timeline(t *attempts.Timeline, options Options) []byte {
 	return d.whole()
 }
 
-// drawing is the state of a picture while it is drawn, from the top down.
+// drawing is a picture while it is drawn, from top to bottom.
 type drawing struct {
 	canvas
 	t      *attempts.Timeline
 	scale  scale
 	y      float64 // middle of the row to draw next
-	first  float64 // top of the rows
-	bottom float64 // bottom of the lanes
-	cut    string  // text that says which lanes are drawn; empty if all are
+	first  float64 // y of the top of the first row
+	bottom float64 // y of the bottom of the last row
+	cut    string  // says which rows are on this page; empty if all are
 }
 
 func (d *drawing) name(text, whole string) {
@@ -75,10 +75,10 @@ func (d *drawing) name(text, whole string) {
 	fmt.Fprintf(&d.b, `<text class="jl-name" x="%s" y="%s"><title>%s</title>%s</text>`, num(gutter-10), num(d.y+4), quoted(whole), quoted(text))
 }
 
-// top draws the header and the background: a label and a line for each tick of the time axis, and hatches for the times
-// without a watch.
+// top draws the header and the background: a label and a line for each time on the axis, and hatches where nobody
+// watched the cluster. lanes is the number of rows.
 func (d *drawing) top(lanes int, folded *alike) {
-	rows := float64(lanes) + 1 // one more row: what was watched
+	rows := float64(lanes) + 1 // one more row: when the cluster was watched
 	if len(d.t.Wanted) > 0 {
 		rows++
 	}
@@ -127,7 +127,7 @@ func (d *drawing) top(lanes int, folded *alike) {
 	}
 }
 
-// between returns a text with the beginning, the end and the length of a span.
+// between returns the text for a tooltip: when a span begins and ends, and its length.
 func (d *drawing) between(s *attempts.Span) string {
 	from, to := events.Time(s.From), events.Time(s.To)
 	return d.clock(from) + " to " + d.clock(to) + " (" + words.Span(to.Sub(from)) + ")"
@@ -172,7 +172,7 @@ func (d *drawing) wanted() {
 	d.y += laneAt
 }
 
-// watched draws a row with a line that is interrupted in the times without a watch.
+// watched draws a row that says when the cluster was watched: a line, with breaks where nobody watched.
 func (d *drawing) watched() {
 	d.name("watched", "")
 	at := d.scale.at(events.Time(d.t.From))
@@ -189,7 +189,7 @@ func (d *drawing) watched() {
 	d.y += laneAt
 }
 
-// marks draws edits of the Job and decisions. Each has a line through all lanes.
+// marks draws edits of the Job and decisions about it. Each has a line through all rows.
 func (d *drawing) marks() {
 	if len(d.t.Marks) == 0 {
 		return
@@ -216,7 +216,7 @@ func (d *drawing) instant(what string, x, y float64) {
 	d.path("jl-decided", fmt.Sprintf("M%s %sl4.6 4.6l-4.6 4.6l-4.6 -4.6z", num(x), num(y-4.6)))
 }
 
-// folds draws a sign for each folded span, with its length.
+// folds draws a sign, with a duration, for each time in which nothing happened and which is drawn narrow.
 func (d *drawing) folds() {
 	for _, p := range d.scale.pieces {
 		if !p.folded {
@@ -239,7 +239,7 @@ func (d *drawing) folds() {
 	d.bottom += 20
 }
 
-// num2 is num for a number that may be negative.
+// num2 formats a coordinate like num; it may be negative.
 func num2(x float64) string {
 	if x < 0 {
 		return "-" + num(-x)
@@ -247,7 +247,7 @@ func num2(x float64) string {
 	return num(x)
 }
 
-// laneName returns the label of a lane.
+// laneName returns the label of a row.
 func laneName(l *attempts.Lane) string {
 	if l.Index == nil && l.Try > 0 {
 		return fmt.Sprintf("try %d", l.Try)

@@ -1,8 +1,11 @@
-// Package plan prepares a move to Jobledger, from a log in which it observed a cluster. It lists whose future Jobs
-// Jobledger could run, what to set for that, and which decisions would differ.
+// Package plan prepares a move to Jobledger, from a log in which Jobledger observed a cluster without writing to it. It
+// lists whose future Jobs Jobledger could run, what to set for that, and which of its decisions would differ from those
+// of the present controller.
 //
-// A Job keeps its controller, because spec.managedBy cannot change. The plan is therefore about owners: an owner that
-// has created Jobs will create more.
+//	p, err := plan.Read(ctx, src, plan.Query{Namespace: "prod"})
+//
+// A Job keeps its controller, because spec.managedBy cannot change. The plan is therefore about owners, such as
+// CronJobs: an owner that has created Jobs will create more.
 //
 // # Concurrency
 //

@@ -15,53 +15,53 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Query selects the Jobs from which the plan is made.
+// Query selects the Jobs from which a plan is made.
 type Query struct {
 	Namespace    string      // only in this namespace; empty for all
-	Since, Until events.Time // only Jobs that the log first saw in this time; 0 for no bound
+	Since, Until events.Time // only Jobs whose first record has such a time; 0 for no bound
 }
 
-// Plan sums up the Jobs of each owner. Its JSON changes only by adding fields.
+// Plan says whose future Jobs Jobledger could run: it sums up the Jobs of each owner. Its JSON changes only by adding
+// fields.
 type Plan struct {
 	Jobs       int `json:"jobs"`       // number of Jobs that the query selects
-	Unfinished int `json:"unfinished"` // how many of them had not finished at the end of the query's time
-	Differ     int `json:"differ"`     // Jobs for which Jobledger would have decided otherwise at least once
-	// PodsMissing counts Jobs for which our rules wanted pods that did not appear in time. The log does not say why.
-	// Perhaps the API server refused them to the Job's controller, which would not be a difference, or the controller
+	Unfinished int `json:"unfinished"` // how many of these Jobs had not finished by Query.Until
+	Differ     int `json:"differ"`     // Jobs about which Jobledger would have decided otherwise at least once
+	// PodsMissing counts Jobs for which Jobledger would have created pods that did not appear in time. The log does not
+	// say why. Perhaps the API server refused them to the Job's controller, which is no difference. Or the controller
 	// wanted no pods.
 	PodsMissing int     `json:"podsMissing"`
 	Owners      []Owner `json:"owners"` // the owner with the most Jobs first
 }
 
-// Owner is where Jobs come from: an object that controls them, or else the field manager that created them. Its JSON
-// changes only by adding fields.
+// Owner is where Jobs come from: the object that owns them (such as a CronJob), or else the field manager that created
+// them. Its JSON changes only by adding fields.
 type Owner struct {
 	Namespace   string             `json:"namespace"`
-	Kind        string             `json:"kind,omitempty"` // kind of the object that controls them; empty if none
+	Kind        string             `json:"kind,omitempty"` // kind of the owning object; empty if none
 	Name        string             `json:"name,omitempty"`
-	Manager     string             `json:"manager,omitempty"` // field manager that created them, if no object controls them
+	Manager     string             `json:"manager,omitempty"` // field manager that created the Jobs, if no owner
 	Jobs        int                `json:"jobs"`
 	Unfinished  int                `json:"unfinished"`
-	RunBy       string             `json:"runBy"` // controller of the newest of these Jobs, as in spec.managedBy
+	RunBy       string             `json:"runBy"` // controller of the newest of the Jobs, as in spec.managedBy
 	Newest      recordjson.Instant `json:"newest"`
 	Differences []Difference       `json:"differences,omitempty"`
-	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons of wanted pods that did not appear
+	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons for pods that were wanted but did not appear
 	Step        string             `json:"step"`                  // what to do so that Jobledger runs the next Jobs
 }
 
-// Difference is a reason for which the rules of Jobledger would have decided otherwise. Its JSON changes only by adding
-// fields.
+// Difference is a reason why Jobledger would have decided otherwise, with the number of Jobs. Its JSON changes only by
+// adding fields.
 type Difference struct {
 	Reason string `json:"reason"`
 	Jobs   int    `json:"jobs"`
-	Record uint64 `json:"record"` // first record with the reason
+	Record uint64 `json:"record"` // first record with this reason
 }
 
 // key identifies an owner. If an object is deleted and created again under the same name, it is the same owner.
 type key struct{ namespace, kind, name, manager string }
 
-// Read makes a plan from the records of a log. If the log is damaged, it returns the error, and the plan from the
-// readable records.
+// Read makes a plan from a log. If the log is damaged, it returns an error, and the plan from the readable records.
 func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	r := reader{src: src, owners: map[key]*Owner{}, of: map[events.Stream]*Owner{}, differ: reasons{}, missing: reasons{}}
 	failed := r.readModes(ctx)
@@ -87,21 +87,22 @@ func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	return r.plan(), failed
 }
 
-// reader collects what the records say about owners.
+// reader is the state of Read: what the records so far say about owners.
 type reader struct {
 	src     history.Source
 	owners  map[key]*Owner
-	of      map[events.Stream]*Owner // owners of the Jobs seen so far
-	open    map[events.Stream]bool   // Jobs that count: true until they end, false then
+	of      map[events.Stream]*Owner // owner of each Job seen so far
+	open    map[events.Stream]bool   // Jobs that the query selects: true until they end, then false
 	differ  reasons                  // reasons for which decisions differ, by Job
-	missing reasons                  // reasons for which wanted pods did not appear, by Job
-	modes   []modeFrom               // modes of the controller, oldest first
+	missing reasons                  // reasons for pods that were wanted and did not appear, by Job
+	modes   []modeFrom               // in which mode the controller worked, and from when; oldest first
 }
 
-// reasons has the reasons that were counted already, by Job.
+// reasons has the reasons that are already counted, for each Job.
 type reasons map[events.Stream]map[string]bool
 
-// count adds a reason of a Job to the list into, unless the Job has had the same reason before.
+// count adds a reason to the list into, and 1 to its number of Jobs. It does nothing if this Job has had the reason
+// before.
 func (r reasons) count(into *[]Difference, reason string, rec *events.Record) {
 	if r[rec.Stream] == nil {
 		r[rec.Stream] = map[string]bool{}
@@ -118,14 +119,15 @@ func (r reasons) count(into *[]Difference, reason string, rec *events.Record) {
 	(*into)[at].Jobs++
 }
 
-// modeFrom is the mode in which the controller worked from record at on.
+// modeFrom says in which mode the controller worked from record at on.
 type modeFrom struct {
 	at   events.Sequence
 	mode events.Mode
 }
 
-// readModes reads the modes in which the controller worked. In one of them (--manage=all) it also runs Jobs that name
-// no controller. If the record of a start is pruned or damaged, the next checkpoint of the controller has the mode.
+// readModes reads in which mode the controller worked when. This matters because in one mode (--manage=all) it also
+// runs Jobs that name no controller. If the record of a start is pruned or damaged, the mode comes from the
+// controller's next checkpoint, a record with its whole state.
 func (r *reader) readModes(ctx context.Context) (unread error) {
 	for rec, err := range history.PastDamage(ctx, r.src, events.Controller, 0) {
 		if r.src.Beside(err) {
@@ -146,7 +148,7 @@ func (r *reader) readModes(ctx context.Context) (unread error) {
 	return unread
 }
 
-// runBy returns the name of the controller that ran a Job at record rec.
+// runBy returns the name of the controller that ran a Job at the time of record rec.
 func (r *reader) runBy(rec *events.Record, f *events.JobSeen) string {
 	after, _ := slices.BinarySearchFunc(r.modes, rec.Sequence, func(m modeFrom, at events.Sequence) int { return cmp.Compare(m.at, at) })
 	if f.Managed && after > 0 && r.modes[after-1].mode == events.ModeAll {
@@ -178,7 +180,7 @@ func (r *reader) take(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// owner returns the owner of the Job in record rec, from the list; it adds a new one.
+// owner returns the owner of the Job in record rec. If the plan has no such owner yet, it adds one.
 func (r *reader) owner(rec *events.Record) *Owner {
 	e := &rec.Evidence
 	k := key{namespace: e.Namespace}
@@ -196,7 +198,7 @@ func (r *reader) owner(rec *events.Record) *Owner {
 	return o
 }
 
-// difference counts the reasons in a decision that Jobledger recorded and did not carry out (it only observed).
+// difference counts the reasons in a decision that Jobledger recorded but did not carry out, because it only observed.
 func (r *reader) difference(ctx context.Context, rec *events.Record, d *events.Decision) error {
 	o, err := r.ownerOf(ctx, rec.Stream)
 	if err != nil || o == nil {
@@ -212,14 +214,14 @@ func (r *reader) difference(ctx context.Context, rec *events.Record, d *events.D
 	return nil
 }
 
-// onlyCreates reports whether a step of a decision has commands, and all of them create pods.
+// onlyCreates reports whether a step of a decision has commands, and each of them creates a pod.
 func onlyCreates(s *events.Step) bool {
 	other := func(c events.Command) bool { return c.Traits().Kind != events.CommandCreatePod }
 	return len(s.Commands) > 0 && !slices.ContainsFunc(s.Commands, other)
 }
 
-// ownerOf returns the owner of a Job, also of one that was added before the query's time. It returns nil if the Job's
-// first records are pruned.
+// ownerOf returns the owner of a Job, also if the Job was added before the query's time span. It returns nil if the log
+// no longer has the Job's first records.
 func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 	if o, known := r.of[s]; known {
 		return o, nil
@@ -242,7 +244,7 @@ func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 	return nil, nil
 }
 
-// plan returns the totals and the owners, the one with the most Jobs first.
+// plan returns the result: the totals, and the owners, with the one with the most Jobs first.
 func (r *reader) plan() *Plan {
 	p := &Plan{Owners: []Owner{}, Differ: len(r.differ), PodsMissing: len(r.missing)}
 	for s, open := range r.open {
@@ -262,13 +264,13 @@ func (r *reader) plan() *Plan {
 	return p
 }
 
-// fields has, for each kind of owner, the field with which the owner sets managedBy of its Jobs.
+// fields has the field by which an owner sets managedBy of its Jobs, for each kind of owner.
 var fields = map[string]string{
 	"CronJob": "spec.jobTemplate.spec.managedBy",
 	"JobSet":  "spec.replicatedJobs[*].template.spec.managedBy",
 }
 
-// step returns what a user must do so that Jobledger runs the owner's next Jobs.
+// step returns what a user must do so that Jobledger runs the next Jobs of the owner.
 func step(o *Owner) string {
 	switch field := fields[o.Kind]; {
 	case o.RunBy == events.ManagedBy:

@@ -18,54 +18,54 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// AsOfHeader is the response header that says as of which record and time the answer is: "384 2026-03-27T03:00:36Z".
+// AsOfHeader is the response header with the record and the time as of which the answer is: "384 2026-03-27T03:00:36Z".
 const AsOfHeader = "Jobledger-As-Of"
 
-// Default limits of a request.
+// Limits of a request, unless Asking sets others: its duration, and the size of the answer.
 const (
 	UsualWithin = 10 * time.Second
-	MostBytes   = 4 << 20 // largest size of an answer
+	MostBytes   = 4 << 20 // largest size of an answer, in bytes
 
-	patientWithin = 10 * time.Minute // for Jobledger's own commands, which show progress
+	patientWithin = 10 * time.Minute // limit for Jobledger's own commands, which show progress
 )
 
-// The two users that are distinguished if Asking.User is nil: programs that read JSON, and Jobledger's own commands.
+// The users if Asking.User is nil: there are two, all programs that read JSON, and all of Jobledger's own commands.
 const (
 	programs = ""
 	commands = "commands"
 )
 
-// Told has the functions that are called while a request is answered. Only Read may be nil.
+// Told has functions to call while a request is answered. Only Read may be nil.
 type Told struct {
-	Damage *store.Damage       // collects damage of the log that is met
-	Note   func(text string)   // gets a remark for the user
-	Behind func(text string)   // gets a remark on what was cut, and how to get it
-	AsOf   func(history.Place) // gets the point as of which an answer about the past is
+	Damage *store.Damage       // collects the damage of the log that is met
+	Note   func(text string)   // called with each remark for the user
+	Behind func(text string)   // called with a remark on what was cut, and how to get the rest
+	AsOf   func(history.Place) // called with the record as of which an answer about the past is
 	Read   func()              // called after each record that is read; may be nil
 }
 
-// Asking configures the HTTP handlers that answer questions of package ask. Source is required.
+// Asking has the settings of HTTP handlers that answer the questions of package ask. Source is required.
 type Asking struct {
-	// Source returns the log for a request that is about a namespace; empty for all namespaces. done, which may be nil,
-	// is called when the answer is complete. An error refuses the request; a method HTTPStatus of the error gives the
-	// status.
+	// Source returns the log for one request. namespace is the namespace of the question; empty for all. done is called
+	// when the answer is complete; it may be nil. An error refuses the request; the status is that of its method
+	// HTTPStatus, if it has one.
 	Source func(r *http.Request, namespace string, told Told) (src ask.Source, done func(), err error)
-	// Known returns damage of the log that is known before a request; each answer names it. It may be nil.
+	// Known returns damage of the log that was found before the request. Each answer names it. Known may be nil.
 	Known func() *store.Damage
-	// Turns limits how many questions are answered at the same time. Services that share a Turns share the limit. If
-	// nil, this Asking gets its own.
+	// Turns limits how many questions are answered at the same time. It may be shared with other services, which then
+	// share the limit. If nil, the handlers make their own.
 	Turns *turns.Turns
-	// User returns the user who sent the request, since each user has a limit, too. If nil, there are two users:
-	// Jobledger's own commands, and all other programs.
+	// User returns the name of the user who sent a request: each user has a limit of questions, too. If nil, there are
+	// two users: all of Jobledger's own commands, and all other programs.
 	User func(r *http.Request) string
-	// Within is the time limit of a request; 0 means 10 s.
+	// Within is the longest duration of a request; 0 means 10 s.
 	Within time.Duration
 	// Patient gives Jobledger's own commands ten minutes for a request, and answers of any size. Set it only for a
 	// loopback address: the user sees the progress there, and can interrupt.
 	Patient bool
 }
 
-// Handle registers handlers for the questions: GET /v1/QUESTION and GET /v1/QUESTION/OBJECT.
+// Handle adds handlers of the questions to mux: GET /v1/QUESTION and GET /v1/QUESTION/OBJECT.
 func (a Asking) Handle(mux *http.ServeMux, questions []ask.Entry) {
 	a = a.usual()
 	for _, q := range questions {
@@ -74,7 +74,7 @@ func (a Asking) Handle(mux *http.ServeMux, questions []ask.Entry) {
 	}
 }
 
-// usual returns a with defaults for unset fields.
+// usual returns a copy of a with default values for unset fields.
 func (a Asking) usual() Asking {
 	if a.Turns == nil {
 		a.Turns = turns.New(turns.Config{})
@@ -88,10 +88,11 @@ func (a Asking) usual() Asking {
 	return a
 }
 
-// acceptsFrames reports whether the request comes from a command of Jobledger, which reads frames in place of JSON.
+// acceptsFrames reports whether the request comes from a command of Jobledger: it reads frames (see frameRecord), while
+// other programs read JSON.
 func acceptsFrames(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), framesType) }
 
-// asked is a question that is being answered.
+// asked is one request with a question, while it is answered.
 type asked struct {
 	*Asking
 	w       http.ResponseWriter
@@ -101,8 +102,8 @@ type asked struct {
 	within  time.Duration
 }
 
-// answer returns the handler of a question. Its URL has the question's name, its arguments, and its flags as
-// parameters: /v1/explain/prod/etl?at=41.
+// answer returns the handler of a question. An address such as /v1/explain/prod/etl?at=41 has the name of the question,
+// its arguments, and its flags.
 func (a *Asking) answer(question *ask.Entry) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := &asked{Asking: a, w: w, r: r, request: question.Begin(), within: a.Within}
@@ -135,8 +136,8 @@ func (a *Asking) answer(question *ask.Entry) http.HandlerFunc {
 	}
 }
 
-// turn waits until the question may be answered: the number of questions at the same time is limited. If turn returns
-// no error, the caller must call done.
+// turn waits until the question may be answered: only so many are answered at the same time. If it returns no error,
+// the caller must call done afterwards.
 func (q *asked) turn(ctx context.Context) (done func(), err error) {
 	user := programs
 	switch {
@@ -151,7 +152,7 @@ func (q *asked) turn(ctx context.Context) (done func(), err error) {
 	return q.Turns.Take(ctx, user)
 }
 
-// from returns the log for the question. done is never nil.
+// from returns the log for the question, and done, which the caller must call afterwards. done is never nil.
 func (q *asked) from(told Told) (src ask.Source, done func(), err error) {
 	src, done, err = q.Source(q.r, q.request.Namespace(), told)
 	if done == nil {
@@ -160,7 +161,7 @@ func (q *asked) from(told Told) (src ask.Source, done func(), err error) {
 	return src, done, err
 }
 
-// inJSON answers with the JSON that the command prints with -o json.
+// inJSON answers a program: with the JSON that the command prints with -o json.
 func (q *asked) inJSON(ctx context.Context) {
 	note := func(text string) { q.w.Header().Add(noteHeader, strconv.QuoteToASCII(text)) }
 	damage := q.Known()
@@ -203,10 +204,11 @@ func (q *asked) inJSON(ctx context.Context) {
 	writeTagged(q.w, q.r, text)
 }
 
-// progressEvery is how many records are read between two frames that report progress.
+// progressEvery: a frame with the progress is sent each time 4096 records were read.
 const progressEvery = 4096
 
-// inFrames answers a command of Jobledger: first notes and progress as they occur, then the answer, damage and errors.
+// inFrames answers a command of Jobledger, in frames (a length, a type and a body): notes and progress as they occur,
+// then the answer, damage of the log, and errors.
 func (q *asked) inFrames(ctx context.Context) {
 	out := &answer{w: bufio.NewWriterSize(q.w, 64<<10), flush: http.NewResponseController(q.w).Flush, frames: true}
 	damage := q.Known()
@@ -258,14 +260,15 @@ func (q *asked) late() error {
 	return fmt.Errorf("it was not answered within %s: ask for less of it", q.within)
 }
 
-// bytesError is the error for an answer of more than MostBytes.
+// bytesError is the error for an answer that is larger than MostBytes (4 MiB).
 type bytesError struct{ bytes int }
 
 func (e *bytesError) Error() string {
 	return fmt.Sprintf("the answer has %d bytes, more than %d: ask for less of it, such as with limit", e.bytes, MostBytes)
 }
 
-// fail answers with an error: as text for commands of Jobledger (formatError), as JSON for other programs.
+// fail answers with an error: as text for commands of Jobledger (formatError), as JSON for other programs. If time is
+// up, the error says so.
 func (q *asked) fail(err error) {
 	if errors.Is(err, context.DeadlineExceeded) && q.r.Context().Err() != nil {
 		q.failWith(http.StatusGatewayTimeout, q.late())
@@ -286,7 +289,7 @@ func (q *asked) failWith(status int, err error) {
 		return
 	}
 	text, _ := json.Marshal(map[string]string{"error": err.Error()}) // cannot fail: a map of texts
-	q.w.Header().Del(noteHeader)                                     // only answers have notes
+	q.w.Header().Del(noteHeader)                                     // an error has no notes
 	q.w.Header().Set("Content-Type", "application/json")
 	q.w.WriteHeader(status)
 	_, _ = q.w.Write(append(text, '\n')) // an error means that the client has gone

@@ -16,19 +16,19 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// scopeParam is the URL parameter for the namespace whose records the client may read; without it the request is about
-// all namespaces. It does not select records: a user who may read all namespaces gets the same records with and without
-// it.
+// scopeParam is the URL parameter by which a user asks for the records of one namespace only, because he may not read
+// the others. Without it the request is about all namespaces. It only decides which rights are needed: a user who may
+// read all namespaces gets all records with it, too.
 const scopeParam = "scope"
 
-// HandleRecords registers handlers that give users the log itself:
+// HandleRecords adds handlers to mux that give users the records of the log:
 //
-//	GET /v1/log                        identity and head of the log: ?scope=NAMESPACE
-//	GET /v1/records                    records, as Handler has them, without follow: ?scope=NAMESPACE
-//	GET /v1/streams/{namespace}/{name} streams of the Jobs and CronJobs with that name
+//	GET /v1/log                        identity and newest record of the log: ?scope=NAMESPACE
+//	GET /v1/records                    records, as Handler gives them, without follow: ?scope=NAMESPACE
+//	GET /v1/streams/{namespace}/{name} streams (job/UID) of the Jobs and CronJobs with that name
 //
-// A request ends after Within, or after MostBytes. A listing that is cut in this way has the last line {"continue":N};
-// ask again with from=N for the rest.
+// An answer ends after Within, or at MostBytes. A list of records that is cut in this way has the last line
+// {"continue":N}; ask again with from=N for the rest.
 func (a Asking) HandleRecords(mux *http.ServeMux) {
 	a = a.usual()
 	mux.HandleFunc("GET /v1/log", a.bounded(scopeOf, (*reading).log))
@@ -39,14 +39,15 @@ func (a Asking) HandleRecords(mux *http.ServeMux) {
 
 func scopeOf(r *http.Request) string { return r.URL.Query().Get(scopeParam) }
 
-// reading is a request for records that is being answered.
+// reading is one request for records, while it is answered.
 type reading struct {
 	*asked
 	src    ask.Source
 	damage *store.Damage
 }
 
-// bounded returns a handler that calls answer with the part of the log that the user may read, within the limits of a.
+// bounded returns a handler that calls answer with the part of the log that the user may read. scope returns the
+// namespace that the request asks for. The handler enforces the limits of a, such as the duration.
 func (a *Asking) bounded(scope func(*http.Request) string, answer func(*reading, context.Context)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), a.Within)
@@ -74,7 +75,7 @@ func (a *Asking) bounded(scope func(*http.Request) string, answer func(*reading,
 	}
 }
 
-// log answers with the identity and the head of the log.
+// log answers with the identity of the log, and its newest record.
 func (q *reading) log(ctx context.Context) {
 	id, head, err := q.src.Head(ctx)
 	if err != nil {
@@ -96,7 +97,8 @@ func (q *reading) log(ctx context.Context) {
 	writeJSON(q.w, info)
 }
 
-// streams answers with the streams of the Jobs and CronJobs with a name.
+// streams answers with the streams of the Jobs and CronJobs with a name. A stream is the records of one object, by its
+// UID: job/UID.
 func (q *reading) streams(ctx context.Context) {
 	streams, err := q.src.Find(ctx, q.r.PathValue("namespace"), q.r.PathValue("name"))
 	if err != nil && !damaged(err) {
@@ -107,7 +109,7 @@ func (q *reading) streams(ctx context.Context) {
 	writeBeside(q.w, namesOf(streams), q.damage)
 }
 
-// records answers with records until there are no more or a limit is reached.
+// records answers with records, until there are no more or a limit of time or size is reached.
 func (q *reading) records(ctx context.Context) {
 	values := q.r.URL.Query()
 	values.Del(scopeParam)
@@ -151,11 +153,12 @@ func (q *reading) records(ctx context.Context) {
 	out.end(nil)
 }
 
-// errNoFollow refuses follow=true: an answer without an end would count against the limit of questions for ever.
+// errNoFollow is the error for follow=true. Such an answer has no end, and would use up the limit of questions at the
+// same time.
 var errNoFollow = errors.New("follow=true: this listing ends; ask again from the next record on")
 
-// cut ends an answer that reached a limit, and says from which record to continue. If no record was sent (some is
-// false), it answers with an error.
+// cut ends an answer that reached a limit, and says that it continues with record next. some is set if a record was
+// sent; if none was, cut answers with an error.
 func (q *reading) cut(out *answer, next events.Sequence, some bool) {
 	out.beside(q.damage)
 	if !some {
@@ -163,7 +166,7 @@ func (q *reading) cut(out *answer, next events.Sequence, some bool) {
 		return
 	}
 	if out.frames {
-		_ = writeFrame(out.w, frameMore, nil) // the client notices a failed write: the end is missing
+		_ = writeFrame(out.w, frameMore, nil) // if the write fails, the client sees that the end is missing
 	} else {
 		text, _ := json.Marshal(map[string]events.Sequence{"continue": next}) // cannot fail: a number
 		_, _ = out.w.Write(append(text, '\n'))

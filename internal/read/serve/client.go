@@ -21,24 +21,26 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// AddressFile is the name of a file in the log's directory. It has the URL of the controller that writes the log.
+// AddressFile is the name of a file in the directory of a log. It contains the URL of the controller that writes the
+// log.
 const AddressFile = "SERVER"
 
-// Client reads a log by asking a running controller, or a reader (jobledger serve). Create it with NewClient or
-// NewReaderClient.
+// Client reads a log over HTTP, from a running controller (NewClient) or from a reader (NewReaderClient), which is a
+// process that answers many users (jobledger serve). It is a history.Source.
 type Client struct {
-	// Damage collects damage of the log that answers report; may be nil. Set it before the first request.
+	// Damage collects damage of the log that answers name; it may be nil. Set it before the first request.
 	Damage *store.Damage
-	// Away replaces an error which means that the controller does not answer; nil leaves the error as it is. Set it
-	// before the first request.
+	// Away returns the error to use in place of one that means that the controller does not answer, for example with a
+	// hint. It may be nil. Set it before the first request.
 	Away func(error) error
-	// Note receives remarks of a reader on the records that it sends; may be nil. Set it before the first request.
+	// Note is called with remarks of a reader on the records that it sends; it may be nil. Set it before the first
+	// request.
 	Note func(string)
 
 	base   *url.URL
 	http   *http.Client
-	who    string  // name of the server in messages
-	reader *Reader // set if the client asks a reader; nil for a controller
+	who    string  // the server, as error messages name it
+	reader *Reader // the reader that is asked; nil for a controller
 }
 
 var _ history.Source = (*Client)(nil)
@@ -57,14 +59,15 @@ func NewClient(address string) (*Client, error) {
 	return &Client{base: base, http: &http.Client{Transport: transport}, who: "the controller at " + base.Host}, nil
 }
 
-// Noting returns a copy of the client with another Damage. The two share their connections.
+// Noting returns a copy of the client that collects damage of the log in another place. The two share their
+// connections.
 func (c *Client) Noting(damage *store.Damage) *Client {
 	other := *c
 	other.Damage = damage
 	return &other
 }
 
-// away passes an error through Away, if the controller did not answer or the answer was cut.
+// away returns the error to report if the controller did not answer, or its answer was cut: Away can replace it.
 func (c *Client) away(err error) error {
 	if c.Away == nil {
 		return err
@@ -72,14 +75,14 @@ func (c *Client) away(err error) error {
 	return c.Away(err)
 }
 
-// Info returns the identity and the end of the controller's log.
+// Info returns the identity of the controller's log, and its newest record.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	var info Info
 	err := c.json(ctx, &info, nil, "v1", "log")
 	return info, err
 }
 
-// Head implements history.Source.
+// Head implements history.Source: it returns the identity of the log, and its newest record.
 func (c *Client) Head(ctx context.Context) (events.Identity, store.Head, error) {
 	info, err := c.Info(ctx)
 	if err != nil {
@@ -94,18 +97,19 @@ func (c *Client) Head(ctx context.Context) (events.Identity, store.Head, error) 
 	return events.Identity{LogID: info.LogID, Epoch: info.Epoch}, head, nil
 }
 
-// Now implements history.Source.
+// Now implements history.Source: it returns the time by the controller's clock.
 func (c *Client) Now(ctx context.Context) (events.Time, error) {
 	info, err := c.Info(ctx)
 	return events.Time(info.Now), err
 }
 
-// Read implements history.Source.
+// Read implements history.Source: it returns all records from record from on.
 func (c *Client) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return c.records(ctx, url.Values{"from": {sequence(from)}})
 }
 
-// Follow implements history.Source. If the controller stops, Follow ends with an error.
+// Follow implements history.Source: it returns all records from record from on, and waits for new ones at the end. If
+// the controller stops, it ends with an error.
 func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	if c.reader != nil {
 		return c.poll(ctx, from)
@@ -126,7 +130,8 @@ func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[eve
 	}
 }
 
-// ReadStream implements history.Source. To read backward, it requests pages of 16, 64, 256, 1024 and then 4096 records.
+// ReadStream implements history.Source: it returns the records of one stream (one object), forward or backward.
+// Backward, it requests pages of 16, 64, 256, 1024 and then 4096 records.
 func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	values := url.Values{"from": {sequence(from)}, "stream": {s.String()}}
 	if dir == store.Forward {
@@ -134,7 +139,7 @@ func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Se
 	}
 	values.Set("direction", "backward")
 	return func(yield func(events.Record, error) bool) {
-		// A caller that reads backward usually soon finds what it searches.
+		// Backward, a caller usually finds soon what it searches, so the first pages are small.
 		for limit := 16; ; limit = min(4*limit, 4096) {
 			values.Set("limit", strconv.Itoa(limit))
 			n, before := 0, events.Sequence(0)
@@ -152,7 +157,7 @@ func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Se
 	}
 }
 
-// Find implements history.Source.
+// Find implements history.Source: it returns the streams (records) of the Jobs and CronJobs with a name.
 func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Stream, error) {
 	var names []string
 	unread := c.json(ctx, &names, nil, "v1", "streams", namespace, name)
@@ -170,18 +175,19 @@ func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Str
 	return out, unread
 }
 
-// Records implements history.Source.
+// Records implements history.Source: it returns the records that a query selects.
 func (c *Client) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	return c.records(ctx, queryValues(&q))
 }
 
-// Beside implements history.Source.
+// Beside implements history.Source: it reports whether err is only damage of the log, which the answer can name, and
+// notes the damage.
 func (c *Client) Beside(err error) bool {
 	c.Damage.Note(err)
 	return damaged(err)
 }
 
-// Close implements history.Source.
+// Close implements history.Source: it closes the connections to the server.
 func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 	if c.reader != nil && c.reader.Close != nil {
@@ -222,7 +228,7 @@ func (c *Client) get(ctx context.Context, accept string, values url.Values, path
 	return nil, err
 }
 
-// cause returns err without the method and URL that package http adds to errors.
+// cause removes from err the method and URL that package http has added.
 func cause(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {
@@ -231,8 +237,8 @@ func cause(err error) error {
 	return err
 }
 
-// json decodes the answer to a request into into. If the log is damaged, it returns an error that is store.ErrCorrupt;
-// into then has what could be read.
+// json requests path with the given parameters, and decodes the answer into into. If the log is damaged, the error is
+// store.ErrCorrupt, and into has what could be read.
 func (c *Client) json(ctx context.Context, into any, values url.Values, path ...string) error {
 	resp, err := c.get(ctx, "application/json", values, path...)
 	if err != nil {
@@ -247,7 +253,7 @@ func (c *Client) json(ctx context.Context, into any, values url.Values, path ...
 	return beside
 }
 
-// records returns the records that answer a request.
+// records requests records, and returns them one by one. It joins the answers if a reader cuts them.
 func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
 	if c.reader != nil {
 		return c.inParts(ctx, values)
@@ -255,10 +261,10 @@ func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[event
 	return c.part(ctx, values)
 }
 
-// part returns the records in one response.
+// part returns the records in one response, one by one.
 func (c *Client) part(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		ctx, cancel := context.WithCancel(ctx) // ends the request if the caller stops early
+		ctx, cancel := context.WithCancel(ctx) // cancel ends the request if the caller stops early
 		defer cancel()
 		resp, err := c.get(ctx, framesType, values, "v1", "records")
 		if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// damageHeader is the response header that names damage of the log: one header for each damaged place, with the quoted
-// text of formatError. In JSON answers, the field damage has the same texts.
+// damageHeader is the response header that names a damaged place of the log: one header for each, with the quoted text
+// of formatError. In JSON answers, the field damage has the same texts.
 const damageHeader = "Jobledger-Damage"
 
-// known returns a new collection with the damage that each answer names.
+// known returns a new collection of damage for one answer. It begins with the damage that was found before.
 func (e *endpoint) known() *store.Damage {
 	d := &store.Damage{}
 	if e.config.Damage != nil {
@@ -25,12 +25,12 @@ func (e *endpoint) known() *store.Damage {
 	return d
 }
 
-// beside returns the log for one request. Damage that is met goes to d.
+// beside returns the log for one request. It adds damage that is met to d.
 func (e *endpoint) beside(d *store.Damage) history.Local {
 	return history.Local{Log: e.config.Log, Clock: e.config.Now, Lists: e.config.Lists, Damage: d}
 }
 
-// writeBeside answers with the value v as JSON, and the damage in d.
+// writeBeside answers with the value v as JSON. It names the damage in d, in headers and in the field damage.
 func writeBeside(w http.ResponseWriter, v any, d *store.Damage) {
 	for _, err := range d.Met() {
 		w.Header().Add(damageHeader, strconv.QuoteToASCII(formatError(err)))
@@ -45,7 +45,7 @@ func writeBeside(w http.ResponseWriter, v any, d *store.Damage) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(recordjson.WithDamage(text, d.Met()), '\n')) // an error means that the client has gone
+	_, _ = w.Write(append(recordjson.WithDamage(text, d.Met()), '\n')) // an error: the client has gone
 }
 
 // damageOf returns the damage that the headers of a response name.

@@ -51,7 +51,7 @@ const (
 	framesType = "application/vnd.jobledger.records.v1"
 	linesType  = "application/x-ndjson"
 
-	maxFrame = 64 << 20 // records are far smaller, so a longer frame is an error
+	maxFrame = 64 << 20 // largest length of a frame; records are far smaller, so a longer one is an error
 )
 
 func writeFrame(w io.Writer, kind byte, body []byte) error {
@@ -78,10 +78,10 @@ func writeRecord(w io.Writer, r *events.Record) error {
 // errCut means that the response ended before the answer was complete.
 var errCut = errors.New("the controller's answer was cut")
 
-// errMore means that the answer reached a limit: there are more records than were sent.
+// errMore means that the server cut the answer at a limit: more records follow those that it sent.
 var errMore = errors.New("the answer reached a bound")
 
-// nextFrame reads one frame. If the response ends within the frame, it returns errCut.
+// nextFrame reads one frame: its type, and its body. If the response ends within the frame, it returns errCut.
 func nextFrame(in *bufio.Reader) (kind byte, body []byte, err error) {
 	size, err := binary.ReadUvarint(in)
 	if err != nil || size == 0 || size > maxFrame {
@@ -94,7 +94,8 @@ func nextFrame(in *bufio.Reader) (kind byte, body []byte, err error) {
 	return b[0], b[1:], nil
 }
 
-// readFrame reads one frame of a listing and returns its record. It returns io.EOF for the frame that marks the end.
+// readFrame reads one frame of a list of records, and returns its record. At the frame that marks the end it returns
+// io.EOF.
 func readFrame(in *bufio.Reader) (events.Record, error) {
 	kind, body, err := nextFrame(in)
 	if err != nil {
@@ -123,14 +124,13 @@ func unknownFrame(kind byte) error {
 	return fmt.Errorf("the controller's answer has a frame of type %q: is it of another version?", kind)
 }
 
-// classes are the errors that callers must recognize, by the names that are sent for them.
+// classes has the errors that a client must recognize, by the name with which they are sent.
 var classes = map[string]error{
 	"corrupt": store.ErrCorrupt, "pruned": store.ErrPruned, "closed": store.ErrClosed, "failed": store.ErrFailed,
 	"nojob": history.ErrNoJob, "nocronjob": history.ErrNoCronJob, "query": history.ErrQuery,
 }
 
-// remoteError is an error that the server sent. It unwraps to the error that its class stands for, such as
-// store.ErrPruned.
+// remoteError is an error that the server sent. errors.Is finds the error of its class, such as store.ErrPruned.
 type remoteError struct {
 	text  string
 	class error
@@ -139,12 +139,12 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.class }
 
-// besideError is damage of the log that is reported in the middle of an answer; the answer continues.
+// besideError is damage of the log that a frame reports in the middle of an answer. The answer goes on after it.
 type besideError struct{ error }
 
 func (e *besideError) Unwrap() error { return e.error }
 
-// place says where the log is damaged, so that the client can continue after the damage.
+// place is the JSON that says where the log is damaged, so that the client can continue reading after the damage.
 type place struct {
 	Path string          `json:"path,omitempty"`
 	At   events.Sequence `json:"at,omitempty"`
@@ -154,8 +154,8 @@ type place struct {
 	Hint string          `json:"hint,omitempty"`
 }
 
-// formatError returns an error as text: its class, a space, its text, for example "nojob TEXT". For damage, the place
-// comes between the two: corrupt {"at":41,"next":80} TEXT.
+// formatError returns an error as text: its class (a word in classes), a space, and its text, for example "nojob TEXT".
+// For damage of the log, the place comes before the text: corrupt {"at":41,"next":80} TEXT.
 func formatError(err error) string {
 	var bad *store.CorruptError
 	if errors.As(err, &bad) {

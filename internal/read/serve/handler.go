@@ -20,59 +20,59 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Info identifies the log of a controller and its end.
+// Info is the answer to GET /v1/log: which log a controller has, and how far it goes.
 type Info struct {
 	LogID    string             `json:"logID"`
 	Epoch    uint64             `json:"epoch"`
 	Sequence events.Sequence    `json:"sequence"`      // sequence of the last durable record
-	Hash     string             `json:"hash"`          // hash over all records up to it
+	Hash     string             `json:"hash"`          // hash over all records through Sequence
 	Time     recordjson.Instant `json:"time,omitzero"` // time of the newest record
 	Now      recordjson.Instant `json:"now,omitzero"`  // present time by the controller's clock
 	PID      int                `json:"pid"`
 	Version  string             `json:"version"`
 
 	// NotListed says which rights the controller lacks to list the cluster. It is empty if the controller can list it,
-	// or has listed it before.
+	// or has listed it since its start.
 	NotListed string `json:"notListed,omitempty"`
 }
 
-// Config configures the handler of a controller's log. Log is required.
+// Config has the settings of Handler. Log is required.
 type Config struct {
 	Log     store.Reader
-	Now     func() events.Time // the controller's clock; nil for none
+	Now     func() events.Time // clock of the controller; nil for none
 	PID     int
 	Version string
-	// NotListed returns the reason why the controller cannot list the cluster; empty if it can. May be nil.
+	// NotListed returns the reason why the controller cannot list the cluster; empty if it can. It may be nil.
 	NotListed func() string
-	// Damage returns the known damage of the log, which each answer reports. May be nil.
+	// Damage returns the damage of the log that is known. Each answer names it. It may be nil.
 	Damage func() []error
-	// Lists returns pages of Jobs and CronJobs. It may be nil if no client asks for lists.
+	// Lists gives lists of Jobs and CronJobs, in pages. It may be nil if no client asks for lists.
 	Lists history.Lists
-	// Done is closed to end all answers that follow the log; nil for never.
+	// Done is closed to end the answers that follow the log (they wait for new records); nil for never.
 	Done <-chan struct{}
-	// Within is the time limit for a question of a program; 0 means 10 s.
+	// Within is the longest duration of a question of a program; 0 means 10 s.
 	Within time.Duration
 }
 
 type endpoint struct{ config Config }
 
-// Handler returns the HTTP handler of a controller's log. It answers
+// Handler returns the HTTP handler that gives clients the log of a controller. It answers
 //
-//	GET /v1/log                        identity and head of the log
+//	GET /v1/log                        identity and newest record of the log
 //	GET /v1/records                    records: ?from=SEQ, ?through=SEQ, ?stream=STREAM, ?direction=backward,
 //	                                   ?limit=N, ?follow=true, ?since=TIME, ?until=TIME, ?kind=KIND (any of several),
 //	                                   ?namespace=NAMESPACE
 //	GET /v1/streams/{namespace}/{name} streams of the Jobs and CronJobs with that name, newest first
 //
-// and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT if it has an object,
-// which is named as on a command line. The parameters are the flags of the command: /v1/explain/prod/etl?at=41. The
-// answer is the output of the command with -o json. It takes at most 10 s and 4 MiB; otherwise the answer is
-// {"error":TEXT}. The headers Jobledger-Note have notes, and what was cut. The header Jobledger-As-Of has the record
-// and the time as of which the answer is. The ETag is the hash of the answer's bytes.
+// A stream is the records of one object: job/UID. Each question of package ask has an address, too: GET /v1/QUESTION,
+// or GET /v1/QUESTION/OBJECT with an object as on a command line. The parameters are the flags of the command:
+// /v1/explain/prod/etl?at=41. The answer is the output of the command with -o json. It takes at most 10 s and 4 MiB;
+// otherwise the answer is {"error":TEXT}. The headers Jobledger-Note have notes, and what was cut. The header
+// Jobledger-As-Of has the record and the time as of which the answer is. The ETag is the hash of the answer's bytes.
 //
-// Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. A
-// listing that fails midway ends with a line {"error":TEXT}. If the log is damaged, an answer has the readable part and
-// names the damage: in its field damage, in a line {"damage":TEXT}, and in headers Jobledger-Damage.
+// Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. If
+// reading fails in the middle, the last line is {"error":TEXT}. If the log is damaged, an answer has the readable part
+// and names the damage: in its field damage, in a line {"damage":TEXT}, and in headers Jobledger-Damage.
 func Handler(config Config) http.Handler {
 	e := &endpoint{config}
 	mux := http.NewServeMux()
@@ -83,7 +83,7 @@ func Handler(config Config) http.Handler {
 	return mux
 }
 
-// source returns the log for a question.
+// source implements Asking.Source: it returns the log from which a question is answered.
 func (e *endpoint) source(_ *http.Request, _ string, told Told) (ask.Source, func(), error) {
 	log := e.config.Log
 	if told.Read != nil {
@@ -102,8 +102,8 @@ func (e *endpoint) source(_ *http.Request, _ string, told Told) (ask.Source, fun
 	}, nil, nil
 }
 
-// Guard wraps a handler, and lets through only requests whose Host header is a loopback address. It answers other
-// requests with 403: a web page could send them through a name that it points to this machine (DNS rebinding).
+// Guard wraps a handler, and passes on only requests whose Host header is a loopback address. It answers others with
+// 403: a web page could send them through a name that it points to this machine (DNS rebinding).
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !Loopback(r.Host) {
@@ -115,7 +115,7 @@ func Guard(next http.Handler) http.Handler {
 	})
 }
 
-// Loopback reports whether the host of a "host:port" or "host" is a loopback address, or localhost.
+// Loopback reports whether the host in address, "host:port" or "host", is localhost or a loopback address.
 func Loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -167,7 +167,7 @@ func only(records iter.Seq2[events.Record, error], s events.Stream) iter.Seq2[ev
 	}
 }
 
-// records answers with records as they are read. It flushes the response whenever the next record is not ready yet.
+// records answers with records as they are read. If the next record is not ready yet, it sends what is written so far.
 func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	q, err := parseRequest(r)
 	if err != nil {
@@ -200,7 +200,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if out.record(&rec) != nil {
-			return // the client has gone
+			return // the client closed the connection
 		}
 		if n++; n == q.Limit {
 			break
@@ -213,7 +213,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	out.end(nil)
 }
 
-// answer writes records to a client, as frames or as lines of JSON.
+// answer writes records to a client: as frames for a Client of this package, as lines of JSON for others.
 type answer struct {
 	w      *bufio.Writer
 	flush  func() error
@@ -241,7 +241,7 @@ func (a *answer) push() {
 	}
 }
 
-// beside writes the damage of d that the answer has not reported yet.
+// beside writes the damage in d that this answer has not named so far.
 func (a *answer) beside(d *store.Damage) {
 	for _, err := range d.Untold() {
 		d.Tell(err)
@@ -254,7 +254,8 @@ func (a *answer) beside(d *store.Damage) {
 	}
 }
 
-// end marks the answer as complete, or writes the error. It ignores failed writes, which mean that the client has gone.
+// end writes the mark that the answer is complete, or the error err. It ignores failed writes, which mean that the
+// client closed the connection.
 func (a *answer) end(err error) {
 	switch {
 	case a.frames && err == nil:
@@ -268,8 +269,8 @@ func (a *answer) end(err error) {
 	_ = a.w.Flush()
 }
 
-// damaged reports whether err means that the log is damaged. An answer then has what could be read, and names the
-// damage.
+// damaged reports whether err only means that the log is damaged. There is then also an answer, from what could be
+// read.
 func damaged(err error) bool { return errors.Is(err, store.ErrCorrupt) }
 
 func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
@@ -282,7 +283,7 @@ func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 	writeBeside(w, namesOf(streams), damage)
 }
 
-// namesOf returns the names of streams. It never returns nil, which would be null in JSON.
+// namesOf returns the names of streams, such as "job/UID". It never returns nil, which would be null in JSON.
 func namesOf(streams []events.Stream) []string {
 	names := []string{}
 	for _, s := range streams {
@@ -293,7 +294,7 @@ func namesOf(streams []events.Stream) []string {
 
 func fail(w http.ResponseWriter, err error) { http.Error(w, formatError(err), statusOf(err)) }
 
-// statusOf returns the HTTP status for a failed request.
+// statusOf returns the HTTP status for an error, such as 404 for an object that the log does not know.
 func statusOf(err error) (status int) {
 	status = http.StatusInternalServerError
 	var wrong *which.WrongError
@@ -327,5 +328,5 @@ func writeJSON(w http.ResponseWriter, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, '\n')) // an error means that the client has gone
+	_, _ = w.Write(append(b, '\n')) // an error means that the client closed the connection
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// noteHeader is the response header for remarks on an answer: one header for each remark, quoted.
+// noteHeader is the response header with a remark on the answer, quoted. Each remark has its own header.
 const noteHeader = "Jobledger-Note"
 
-// maxPart is the largest number of bytes of an answer in one frame.
+// maxPart is the largest part of an answer in one frame, in bytes.
 const maxPart = 1 << 20
 
 func bytesIn(text []byte, most int) func(yield func([]byte) bool) {
@@ -34,7 +34,7 @@ func bytesIn(text []byte, most int) func(yield func([]byte) bool) {
 	}
 }
 
-// parts returns the errors that errors.Join has joined in err, also those within a joined error.
+// parts splits err into the errors that errors.Join has joined, also those within a joined error.
 func parts(err error) (out []error) {
 	joined, several := err.(interface{ Unwrap() []error }) // errors.Join, or fmt.Errorf with several %w
 	switch {
@@ -49,13 +49,13 @@ func parts(err error) (out []error) {
 	return out
 }
 
-// Hears has the functions that are called while a question is answered. None may be nil.
+// Hears has functions to call while a question is answered: Note and Behind with remarks for the user. None may be nil.
 type Hears struct {
 	Note, Behind func(text string)
 	Read         func(records uint64) // called with the number of records read since the last call
 }
 
-// Ask asks the server the question q, after q.Read. Like Asked.Ask it may return an answer and an error together.
+// Ask sends the question q to the server, after q.Read. If the log is damaged, it may return an answer and an error.
 func Ask[A any](ctx context.Context, c *Client, q *ask.Asked[A], hears Hears) (*A, error) {
 	answer := new(A)
 	there, err := c.answer(ctx, q.Remote(answer), hears)
@@ -65,8 +65,8 @@ func Ask[A any](ctx context.Context, c *Client, q *ask.Asked[A], hears Hears) (*
 	return answer, err
 }
 
-// answer asks a question, and decodes the answer into q.Answer. there reports whether there is an answer; it may come
-// with an error.
+// answer sends a question, and decodes the answer into q.Answer. there reports whether there is an answer; if the log
+// is damaged, an error comes with it.
 func (c *Client) answer(ctx context.Context, q ask.Remote, hears Hears) (there bool, err error) {
 	resp, err := c.get(ctx, framesType, q.Values, append([]string{"v1", q.Name}, q.Path...)...)
 	if err != nil {
@@ -103,7 +103,8 @@ func (c *Client) answer(ctx context.Context, q ask.Remote, hears Hears) (there b
 	}
 }
 
-// decoded decodes the JSON of an answer into answer. It joins the errors that belong to the answer.
+// decoded decodes the JSON of an answer into answer. It returns the errors in unread, which belong to the answer, as
+// one.
 func decoded(text *bytes.Buffer, answer any, unread []error) (there bool, err error) {
 	if len(unread) == 1 {
 		err = unread[0]
@@ -119,18 +120,19 @@ func decoded(text *bytes.Buffer, answer any, unread []error) (there bool, err er
 	return true, err
 }
 
-// formatWrong returns a WrongError as text, with the lines that are printed before it.
+// formatWrong returns the text by which a WrongError is sent: the class "wrong", the error, and the lines to print
+// before it.
 func formatWrong(err error, wrong *which.WrongError) string {
 	return strings.Join(append([]string{"wrong " + err.Error()}, wrong.Lines()...), "\n")
 }
 
-// parseWrong is the reverse of formatWrong, for a text from which the class was removed.
+// parseWrong is the reverse of formatWrong; text is without the class.
 func parseWrong(text string) error {
 	lines := strings.Split(text, "\n")
 	return which.WrongLines(lines[0], lines[1:])
 }
 
-// counted is a log that calls read after each record that a caller reads.
+// counted is a log that calls read after each record that is read from it.
 type counted struct {
 	store.Reader
 	read func()

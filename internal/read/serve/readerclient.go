@@ -17,16 +17,17 @@ import (
 	"github.com/jobledger/jobledger/internal/read/ask"
 )
 
-// Reader describes a reader (jobledger serve, which answers many users), and how one user reaches it.
+// Reader says how one user reaches a reader: a process that answers many users (jobledger serve).
 type Reader struct {
-	Base      *url.URL          // URL of its pages; the questions are below /v1/
-	Name      string            // its name in messages
-	Transport http.RoundTripper // adds the user's credentials
+	Base      *url.URL          // URL of the reader's pages; questions are below it, at v1/
+	Name      string            // name of the reader in messages
+	Transport http.RoundTripper // sends requests, with the user's credentials
 	Scope     string            // namespace whose records are requested; empty for all
 	Close     func()            // closes the connections; may be nil
 }
 
-// NewReaderClient returns a client of a reader. If the reader cuts a listing, the client asks for the rest.
+// NewReaderClient returns a client of a reader (jobledger serve). If the reader cuts a list of records at a limit, the
+// client asks for the rest.
 func NewReaderClient(r *Reader) *Client {
 	return &Client{base: r.Base, http: &http.Client{Transport: r.Transport}, who: "the reader " + r.Name, reader: r}
 }
@@ -34,8 +35,8 @@ func NewReaderClient(r *Reader) *Client {
 // OfReader reports whether the client asks a reader, which shows only what the user may read.
 func (c *Client) OfReader() bool { return c.reader != nil }
 
-// scoped adds the namespace (Reader.Scope) to the parameters of a request for records. A question has its own parameter
-// for the namespace.
+// scoped adds the namespace that the user may read (Reader.Scope) to the parameters of a request for records. A
+// question already has a parameter for it.
 func (c *Client) scoped(values url.Values, path []string) url.Values {
 	if c.reader == nil || c.reader.Scope == "" || len(path) < 2 || path[1] != "log" && path[1] != "records" {
 		return values
@@ -48,7 +49,7 @@ func (c *Client) scoped(values url.Values, path []string) url.Values {
 	return out
 }
 
-// hear passes the remarks in the headers of a response to Note.
+// hear calls Note with the remarks in the headers of a response.
 func (c *Client) hear(h http.Header) {
 	if c.Note == nil {
 		return
@@ -60,16 +61,16 @@ func (c *Client) hear(h http.Header) {
 	}
 }
 
-// RefusedError is returned if the reader refuses a request of this user.
+// RefusedError is the error if the reader refuses a request, because this user may not read that or asks too much.
 type RefusedError struct {
 	Reader string
 	Says   string
 }
 
-// Error returns the name of the reader, and its own text.
+// Error returns the name of the reader, and the text of its refusal.
 func (e *RefusedError) Error() string { return e.Reader + " refuses this: " + e.Says }
 
-// refusal returns the error for a response whose status is not 200.
+// refusal returns the error for a response whose status is not 200. text is the body.
 func (c *Client) refusal(resp *http.Response, text []byte) error {
 	says := strings.TrimSpace(string(text))
 	var said struct{ Error string }
@@ -85,7 +86,8 @@ func (c *Client) refusal(resp *http.Response, text []byte) error {
 	return fmt.Errorf("ask %s: %s: %w", c.who, resp.Status, err)
 }
 
-// inParts returns the records that answer a request. If the reader cuts the answer, it asks for the rest.
+// inParts requests records, and returns them one by one. If the reader cuts its answer at a limit, it asks for the
+// rest.
 func (c *Client) inParts(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		values := maps.Clone(values)
@@ -114,11 +116,11 @@ func (c *Client) inParts(ctx context.Context, values url.Values) iter.Seq2[event
 	}
 }
 
-// pollEvery is the time between two requests for new records. A client polls because a reader does not follow the log
-// for it.
+// pollEvery is the time between two requests for new records. The client asks again and again, because a reader cannot
+// send new records in one long answer.
 const pollEvery = time.Second
 
-// poll returns records, and asks for new ones until ctx ends.
+// poll returns records one by one. At the end of the log it asks for new ones each second, until ctx ends.
 func (c *Client) poll(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		tick := time.NewTicker(pollEvery)
@@ -132,7 +134,7 @@ func (c *Client) poll(ctx context.Context, from events.Sequence) iter.Seq2[event
 					}
 					from = r.Sequence + 1
 				}
-				from = max(from, head.Sequence+1) // do not ask again for records that this user may not read
+				from = max(from, head.Sequence+1) // this user may not read the records between: skip them
 			}
 			if ctx.Err() != nil || err != nil && !yield(events.Record{}, err) || err != nil {
 				return
@@ -146,8 +148,8 @@ func (c *Client) poll(ctx context.Context, from events.Sequence) iter.Seq2[event
 	}
 }
 
-// Elsewhere returns a function for ask.Source.Elsewhere, which asks questions at the reader. It returns nil if the
-// client asks a controller.
+// Elsewhere returns the function for ask.Source.Elsewhere that sends questions to the reader. If the client asks a
+// controller, it returns nil: questions are then answered in this process.
 func (c *Client) Elsewhere(hears Hears) func(context.Context, ask.Remote) (bool, error) {
 	if c.reader == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// request is a parsed request for records.
+// request is what a client asks for with GET /v1/records: which records, and in which direction.
 type request struct {
 	history.Query
 	backward bool
@@ -26,7 +26,7 @@ func parseRequest(r *http.Request) (request, error) {
 	return q, err
 }
 
-// parseValues parses the URL parameters of a request.
+// parseValues parses the URL parameters of GET /v1/records.
 func parseValues(values url.Values) (request, error) {
 	var q request
 	for name, texts := range values {
@@ -44,7 +44,7 @@ func parseValues(values url.Values) (request, error) {
 	return q, nil
 }
 
-// parse parses one parameter.
+// parse sets the field of q for the URL parameter name. texts has its values.
 func (q *request) parse(name string, texts []string) (err error) {
 	text := texts[0]
 	switch name {

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// ParseStream parses the output of events.Stream.String, for example "job/UID".
+// ParseStream parses the name of a stream, the records of one object: "job/UID", as events.Stream.String writes it.
 func ParseStream(text string) (events.Stream, error) {
 	kind, id, _ := strings.Cut(text, "/")
 	s := events.Stream{ID: id}

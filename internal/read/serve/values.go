@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// queryValues returns the URL parameters for a query.
+// queryValues returns the URL parameters of GET /v1/records that select the same records as q.
 func queryValues(q *history.Query) url.Values {
 	v := url.Values{"from": {sequence(q.From)}}
 	if q.Stream != nil {
@@ -40,7 +40,8 @@ func queryValues(q *history.Query) url.Values {
 	return v
 }
 
-// setList sets the flags of a list question from the fields of a query.
+// setList sets the flags of a question for a list. texts has values by flag; states and since are the fields of a
+// query.
 func setList(to *pflag.FlagSet, texts map[string]string, states []string, since events.Time) error {
 	texts["since"] = ""
 	if since != 0 {
@@ -62,8 +63,8 @@ func setList(to *pflag.FlagSet, texts map[string]string, states []string, since 
 	return nil
 }
 
-// page asks for one page of a list. more is the token of the page; most is the number of objects, 0 for the largest
-// page.
+// page asks for one page of a list. more is the token of the page; empty for the first. most is the largest number of
+// objects; 0 for a page of the largest size.
 func page[A any](ctx context.Context, c *Client, q *ask.Asked[A], more string, most int) (*A, error) {
 	size := ask.MaxPage
 	if most > 0 {
@@ -78,7 +79,8 @@ func page[A any](ctx context.Context, c *Client, q *ask.Asked[A], more string, m
 	return Ask(ctx, c, q, Hears{Note: func(string) {}, Behind: func(string) {}, Read: func(uint64) {}})
 }
 
-// Jobs implements history.Source. It joins pages up to the limit of the query; if that is 0, it joins all pages.
+// Jobs implements history.Source: it returns the Jobs that a query selects. It requests pages until it has as many as
+// the limit of the query; if the limit is 0, all pages.
 func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
 	all := history.JobsPage{Items: []history.Summary{}}
 	asked := ask.Jobs.New()
@@ -89,7 +91,7 @@ func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 	if err := setList(asked.Flags, texts, textsOf(q.States), q.Since); err != nil {
 		return all, err
 	}
-	var unread error // damage of the log: the pages have what could be read
+	var unread error // damage of the log: the pages lack what it hides
 	for all.Continue = q.Continue; ; {
 		next, err := page(ctx, c, asked, all.Continue, q.Limit-len(all.Items))
 		switch {
@@ -109,7 +111,7 @@ func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 	}
 }
 
-// CronJobs implements history.Source, like Jobs.
+// CronJobs implements history.Source: it returns the CronJobs that a query selects, from as many pages as needed.
 func (c *Client) CronJobs(ctx context.Context, q history.CronJobsQuery) (history.CronJobsPage, error) {
 	all := history.CronJobsPage{Items: []history.CronSummary{}}
 	asked := ask.CronJobs.New()
@@ -144,7 +146,7 @@ func textsOf[S ~string](all []S) (out []string) {
 	return out
 }
 
-// listError replaces the error for an unknown page by history.ErrQuery, which a Source must return.
+// listError returns history.ErrQuery in place of the error for an invalid token of a page. A Source must do so.
 func listError(err error) error {
 	var wrong *which.WrongError
 	if errors.As(err, &wrong) && strings.HasPrefix(wrong.Error(), "--continue: ") {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	headWidth = 11 // columns of the section heads
-	screen    = 24 // lines of an answer, unless the user wants all of it
+	headWidth = 11 // width of the column with the names of the sections (WHY, PODS), in characters
+	screen    = 24 // most lines of an answer, unless the user asks for all of it
 )
 
-// Answer writes an explanation: a verdict, and sections of sentences, each with the numbers of the records that prove
-// it. Unless all is set, it shortens the answer to fit on a screen of 24 lines.
+// Answer writes an explanation: a verdict, and sections (WHY, PODS, TIME) of sentences, each with the numbers of the
+// records that prove it. Unless all is set, it shortens the answer to fit on a screen of 24 lines.
 func (p *Page) Answer(a *explain.Answer, all bool) error {
 	if sections, left := calm(a); left > 0 && !all {
 		_, err := fmt.Fprintln(p.Out, strings.Join(p.answer(a, sections, false, fmt.Sprintf("-v: %d more", left)), "\n"))
@@ -32,9 +32,9 @@ func (p *Page) Answer(a *explain.Answer, all bool) error {
 	return err
 }
 
-// hidden returns a line that names the sections which were shortened, and by how much: "(-v shows more: PODS 2, RULED
-// OUT 4)". If the names do not fit on one line, it has only the total. A sentence without records, such as "the log has
-// no earlier run", is not counted.
+// hidden returns a line that says how many sentences of which sections were left out: "(-v shows more: PODS 2, RULED
+// OUT 4)". left has these sentences. If the line is too long, it has only the total. A sentence without records, such
+// as "the log has no earlier run", is not counted.
 func (p *Page) hidden(left []explain.Section) string {
 	var parts []string
 	all := 0
@@ -70,8 +70,9 @@ func (p *Page) Sentences(all []explain.Sentence) error {
 	return nil
 }
 
-// calm shortens the answer about a Job that completed without trouble: it keeps the due time of the Job, and how long
-// it took. left is the number of sentences that it leaves out. For other answers left is 0, and the answer stays.
+// calm shortens the answer about a Job that completed without trouble. It keeps only two sentences: the due time for
+// which a CronJob created the Job, and how long the Job took. left is the number of sentences that it leaves out. For
+// other answers left is 0, and the caller shows the whole answer.
 func calm(a *explain.Answer) (sections []explain.Section, left int) {
 	if a.State != string(history.StateComplete) || a.Kind != "job" {
 		return nil, 0
@@ -90,12 +91,13 @@ func calm(a *explain.Answer) (sections []explain.Section, left int) {
 	return sections, left
 }
 
-// light has the least important sections. If an answer is too long, it loses the sentences of these sections first, in
-// this order.
+// light lists the least important sections of an answer, by their names. If an answer is longer than a screen, shorten
+// removes the sentences of these sections first, in this order.
 var light = []string{"RULED OUT", "CLOSE", "TIME", "ALSO"}
 
-// shorten removes sentences until the answer fits on a screen: first details, then the sections in light, then the last
-// sentences of the last sections. Each section that is not light keeps its first sentence. left has what was removed.
+// shorten removes sentences until the answer fits on a screen of 24 lines: first all details, then sentences of the
+// sections in light, then the last sentences of the last sections. Each section that is not in light keeps its first
+// sentence. lines counts the lines of an answer with the given sections. left has the removed sentences.
 func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out, left []explain.Section) {
 	if all {
 		return sections, nil
@@ -129,7 +131,8 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 	return slices.DeleteFunc(out, func(s explain.Section) bool { return len(s.Sentences) == 0 }), left
 }
 
-// answer returns the lines of an answer. note is added to the facts about the object.
+// answer returns the lines of an explanation with the given sections. note, such as "-v: 3 more", is added to the line
+// of facts about the object.
 func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool, note string) []string {
 	var out []string
 	if len(a.Lives) > 0 {
@@ -166,7 +169,7 @@ func (p *Page) section(s *explain.Section, all bool) (out []string) {
 	return out
 }
 
-// verdict returns the first sentence of an answer, wrapped into lines.
+// verdict returns the first sentence of an answer (how the object stands, and why), wrapped into lines.
 func (p *Page) verdict(a *explain.Answer) []string {
 	name := words.Clean(titleOf(a))
 	const indent = 2
@@ -203,8 +206,8 @@ func titleOf(a *explain.Answer) string {
 	return a.Name
 }
 
-// clockText says as of when an answer is: by the controller's clock, with the time of the newest record, or as of the
-// end of the log.
+// clockText says as of when an answer is. clock says by which clock: the controller's, shown with the time of the
+// newest record (last), or the end of the log, shown as asOf.
 func clockText(clock string, last, asOf events.Time, zone words.Zone) string {
 	switch clock {
 	case history.ClockLog:
@@ -275,7 +278,8 @@ func about(a *explain.Answer, zone words.Zone) []string {
 	return parts
 }
 
-// whole returns the lines of a sentence with an uncut message of a user or the API server, which keeps its line breaks.
+// whole returns the lines of a sentence that quotes a message of a user or the API server. The message is not cut, and
+// keeps its line breaks.
 func (p *Page) whole(head, text string, records []uint64) []string {
 	says, theirs, _ := strings.Cut(text, "\n")
 	out := p.fold(head, says, records, headWidth)
@@ -286,7 +290,8 @@ func (p *Page) whole(head, text string, records []uint64) []string {
 	return out
 }
 
-// fold wraps a sentence into lines below its section head, and adds the numbers of its records at the end.
+// fold wraps a sentence into lines and adds the numbers of its records at the end. head is the name of the section,
+// before the first line; the other lines are indented.
 func (p *Page) fold(head, text string, records []uint64, indent int) []string {
 	lines := wrap(words.Clean(text), p.Width-indent, p.Whole)
 	if cited := citation(records); cited != "" {

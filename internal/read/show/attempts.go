@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Attempts writes a table of a Job's tries (pods), one per row, and sum below it. A line above the table has the day.
-// Times of another day have their date.
+// Attempts writes a table of a Job's tries, one row for each. A try is one pod of the Job, from creation to end. A line
+// above the table has the day of the first start, and times of other days have their date. The text sum is written
+// below the table.
 func (p *Page) Attempts(rows []attempts.Attempt, sum string) error {
 	indexed := len(rows) > 0 && rows[0].Index != nil
 	head := []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "COUNTED", "NEXT TRY", "EXIT"}
@@ -69,7 +70,7 @@ func indexOf(a *attempts.Attempt) string {
 	return strconv.Itoa(int(*a.Index))
 }
 
-// firstStart returns the earliest start of a try; 0 if none has started.
+// firstStart returns when the first of the tries (pods of the Job) started; 0 if none has started.
 func firstStart(rows []attempts.Attempt) (first events.Time) {
 	for i := range rows {
 		if at := events.Time(rows[i].Started); at != 0 && (first == 0 || at < first) {
@@ -79,7 +80,7 @@ func firstStart(rows []attempts.Attempt) (first events.Time) {
 	return first
 }
 
-// clockOrDash returns a time of day, with its date if it is on another day than day; "-" if t is 0.
+// clockOrDash returns the time of day of t; "-" if t is 0. It adds the date if t is on another day than day.
 func (p *Page) clockOrDash(t, day events.Time) string {
 	switch {
 	case t == 0:

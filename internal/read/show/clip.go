@@ -13,8 +13,8 @@ func ClipMiddle(s string, width int) string {
 	return head(s, max(width-1-end, 0)) + "…" + tail(s, end)
 }
 
-// ClipWords shortens a text to width columns by cutting between two words, so that no name is cut. It does not cut the
-// first word. A text in parentheses is a reason, which may be cut anywhere.
+// ClipWords shortens a text to width columns. It cuts between two words, so that no name is cut, but never the first
+// word. A text in parentheses gives a reason; it may be cut anywhere.
 func ClipWords(s string, width int) string {
 	if width <= 0 || columns(s) <= width {
 		return s
@@ -32,8 +32,8 @@ func ClipWords(s string, width int) string {
 	return strings.TrimRight(s[:at], " ") + " …"
 }
 
-// wrapped joins parts with between, and breaks lines between parts so that they have at most width columns. Width 0
-// means one line.
+// wrapped joins parts with the text between, and breaks the line between two parts where it would be wider than width
+// columns. Width 0 means one line.
 func wrapped(parts []string, between string, width int) string {
 	var b strings.Builder
 	at := 0

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// How wide texts are on a terminal: a Chinese character takes two columns, a combining accent none.
+// A column is the width of one character on a terminal. A Chinese character takes two columns, a combining accent none.
 
 // twice has the characters that take two columns.
 var twice = []*unicode.RangeTable{

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// maxRuns is how many Jobs of a CronJob the table shows, unless the page is wide.
+// maxRuns is how many Jobs of a CronJob the page shows, unless it is wide (-o wide).
 const maxRuns = 10
 
 // CronJob writes the state of one CronJob.
@@ -93,7 +93,8 @@ func cronSpecText(s *history.CronSpec) string {
 	return strings.Join(parts, ", ")
 }
 
-// dueTimes adds lines with the newest due time that has an outcome, the open due time, and the next one.
+// dueTimes adds lines about due times (the instants of the schedule): the newest one that is decided, the one that is
+// still undecided, and the next one.
 func (l *lines) dueTimes(j *history.CronJob) {
 	p := l.page
 	if t := j.LastDue; t != nil {
@@ -129,7 +130,7 @@ func (l *lines) dueTimes(j *history.CronJob) {
 	}
 }
 
-// dueIn returns a due time, and the same time in the zone of the schedule if that is another zone.
+// dueIn returns a due time in the time zone of the page, and again in the zone of the schedule if that is another one.
 func (p *Page) dueIn(t events.Time, zone *time.Location) string {
 	text := p.due(t) + " " + p.Zone.Name(t)
 	if zone == nil || p.Zone.Location != nil {
@@ -142,7 +143,8 @@ func (p *Page) dueIn(t events.Time, zone *time.Location) string {
 	return text + " (" + own.In(t).Format(layout) + zone.String() + ")"
 }
 
-// cronWork adds lines with the commands in flight, waits, failures, and the last decision.
+// cronWork adds lines about the controller's work: commands without an answer so far, waits, failures, and the last
+// decision.
 func (l *lines) cronWork(j *history.CronJob) {
 	label := func(i int, text string) string {
 		if i == 0 {
@@ -203,7 +205,7 @@ func (p *Page) runs(j *history.CronJob) error {
 	return t.Flush()
 }
 
-// madeFor says why a Job was created: for which due time, or by which user.
+// madeFor says why a Job of a CronJob was created: for which due time, or by which user.
 func (p *Page) madeFor(r *history.Run, zone *time.Location) string {
 	switch {
 	case r.Made != "" && r.By != "":

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// CronJobsTable is a table of CronJobs, to which rows can be added without limit.
+// CronJobsTable is a table of CronJobs. It is written piece by piece, so it can have any number of rows.
 type CronJobsTable struct {
 	Table
 	page *Page
@@ -52,7 +52,7 @@ func (t *CronJobsTable) Row(j *history.CronSummary) {
 	t.Table.Row(append(row, Cell{Text: p.lastDue(j), Style: styleOfCron(j.State)})...)
 }
 
-// lastDue describes the newest due time: its outcome, or if it is open, what holds it back.
+// lastDue describes the newest due time (instant of the schedule): what became of it, or why it has not started.
 func (p *Page) lastDue(j *history.CronSummary) string {
 	write := p.day
 	if p.Wide {
@@ -71,7 +71,7 @@ func (p *Page) lastDue(j *history.CronSummary) string {
 	return write(events.Time(j.LastDue.Last)) + " " + words.Clean(p.tickFate(j.LastDue, write))
 }
 
-// TickFate returns the outcome of a due time, or of a range of due times, in words, without the name of the Job.
+// TickFate says what became of a due time, or of a range of due times: "started". The caller adds the name of the Job.
 func (p *Page) TickFate(t *history.Tick) string { return p.tickFate(t, p.due) }
 
 func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string {
@@ -105,7 +105,7 @@ func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string 
 	return text
 }
 
-// unwatched returns the time without a watch for which the outcome of t is unknown: "from … until …".
+// unwatched says in which time nobody watched the cluster, so that the outcome of a due time is unknown.
 func (p *Page) unwatched(t *history.Tick) string {
 	from, until := "from "+p.Zone.Second(events.Time(t.UnwatchedFrom)), "until "+p.Zone.Second(events.Time(t.UnwatchedUntil))
 	switch {
@@ -125,7 +125,7 @@ func (p *Page) due(t events.Time) string {
 	return DueText(p.Zone.In(t))
 }
 
-// day returns a due time without the year, for narrow tables.
+// day returns a due time without its year, for narrow tables.
 func (p *Page) day(t events.Time) string {
 	if t == 0 {
 		return "-"
@@ -134,7 +134,7 @@ func (p *Page) day(t events.Time) string {
 	return at.Format("02 Jan " + dueClock(at))
 }
 
-// DueText returns a due time as text, in the zone that t has.
+// DueText returns a due time with its date, in the time zone that t has.
 func DueText(t time.Time) string { return t.Format("2006-01-02 " + dueClock(t)) }
 
 func dueClock(t time.Time) string {
@@ -144,8 +144,8 @@ func dueClock(t time.Time) string {
 	return "15:04"
 }
 
-// TickCells returns a row of the table of due times: the time, how many due times, the record, the Job, and the
-// outcome.
+// TickCells returns the row of one due time, or of a range with the same outcome, for the table of due times: the time,
+// the number of due times, the record, the Job, and the outcome.
 func (p *Page) TickCells(t *history.Tick) []Cell {
 	due, times, record := p.due(events.Time(t.First)), "?", ""
 	if t.First != t.Last {
@@ -168,7 +168,7 @@ func (p *Page) TickCells(t *history.Tick) []Cell {
 	return []Cell{{Text: due}, {Text: times}, {Text: record}, {Text: words.Clean(t.Job), Name: true}, {Text: words.Clean(p.TickFate(t))}}
 }
 
-// OpenCells returns the row of the due time that has no outcome yet.
+// OpenCells returns the row of the due time that is not decided yet, for the table of due times.
 func (p *Page) OpenCells(d *history.OpenDue) []Cell {
 	record := ""
 	if d.Record != 0 {

@@ -15,7 +15,7 @@ func MarkdownDamage(damage []error) string {
 	return b.String()
 }
 
-// MarkdownNotes returns a line of Markdown for each remark on what an answer leaves out.
+// MarkdownNotes returns a line of Markdown for each note: a remark on what the answer leaves out.
 func MarkdownNotes(notes []string) string {
 	var b strings.Builder
 	for _, note := range notes {

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Failures writes the list of Jobs in trouble, one line for each cause. If the page is wide, it writes a line for each
-// Job.
+// Failures writes the list of Jobs and CronJobs in trouble: one line for each cause, or on a wide page one line for
+// each object.
 func (p *Page) Failures(f *failures.Failures) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(failuresHead(f, p.Zone), " · ", p.Width)); err != nil || len(f.Items) == 0 {
 		return err
@@ -58,11 +58,11 @@ func (p *Page) Failures(f *failures.Failures) error {
 	return t.Flush()
 }
 
-// failureRow is one line of the list.
+// failureRow is one line of the list of trouble: an object, or all objects with one cause.
 type failureRow struct {
 	item        int // index in Failures.Items of the Job that the line shows
 	first, last events.Time
-	jobs        int // number of Jobs with the same cause
+	jobs        int // number of objects with the same cause
 	name, why   string
 }
 
@@ -79,11 +79,11 @@ func (p *Page) troubleRows(f *failures.Failures) (rows []failureRow) {
 	return rows
 }
 
-// mostWorks is how many objects with one cause are named in its row; further objects are only counted.
+// mostWorks is the largest number of objects that the row of a cause names. It only counts the others.
 const mostWorks = 12
 
-// causeRows returns a row for each cause. The row has the name of the object with the newest trouble. The names of
-// others with the same cause follow after the reason.
+// causeRows returns a row for each cause of trouble. The row names the object with the newest trouble; the names of the
+// others with the cause follow after the reason.
 func (p *Page) causeRows(f *failures.Failures) (rows []failureRow) {
 	for i := range f.Causes {
 		c := &f.Causes[i]
@@ -117,7 +117,7 @@ func (p *Page) causeRows(f *failures.Failures) (rows []failureRow) {
 	return rows
 }
 
-// named returns a name with its kind, if kind is set, and with its namespace, unless the page is about one namespace.
+// named returns a name, with its kind if kind is set. It adds the namespace, unless the page is about one namespace.
 func (p *Page) named(namespace, name, kind string) string {
 	if p.Namespace == "" {
 		name = namespace + "/" + name
@@ -128,7 +128,7 @@ func (p *Page) named(namespace, name, kind string) string {
 	return name
 }
 
-// triesOf returns the number of pods that a Job has tried; "-" for a CronJob.
+// triesOf returns how many pods a Job has had; "-" for a CronJob.
 func triesOf(x *failures.Trouble) string {
 	if x.Kind == "CronJob" {
 		return "-"
@@ -153,7 +153,7 @@ func failuresHead(f *failures.Failures, zone words.Zone) (parts []string) {
 	return append(parts, failuresRest(f, zone)...)
 }
 
-// tallies returns the numbers for the first line of the list: how many Jobs are stuck, failed, and so on.
+// tallies returns the numbers for the first line of the list: how many Jobs are stuck, how many failed, and so on.
 func tallies(f *failures.Failures) []Tally {
 	counts, causes := map[string]int{}, map[string]bool{}
 	for i := range f.Items {
@@ -176,8 +176,8 @@ func tallies(f *failures.Failures) []Tally {
 	return all
 }
 
-// failuresRest says what the numbers in the first line do not cover, such as gaps of the watch, and how many Jobs were
-// searched.
+// failuresRest says what the numbers in the first line leave out, such as times in which nobody watched the cluster. It
+// also says how many Jobs were searched.
 func failuresRest(f *failures.Failures, zone words.Zone) (parts []string) {
 	for i := range f.Gaps {
 		if i == 2 && len(f.Gaps) > 3 {
@@ -200,8 +200,8 @@ func failuresRest(f *failures.Failures, zone words.Zone) (parts []string) {
 	return append(parts, looked)
 }
 
-// passedParts says when namespaces were over their log budget: "not all is recorded of namespace ci
-// 12:00:00–12:02:40".
+// passedParts says when namespaces were over their log budget (how much they may write an hour), so that records are
+// missing: "not all is recorded of namespace ci 12:00:00–12:02:40".
 func passedParts(all []history.Passed, zone words.Zone) (parts []string) {
 	for i := range all {
 		if i == 2 && len(all) > 3 {
@@ -219,7 +219,7 @@ func passedParts(all []history.Passed, zone words.Zone) (parts []string) {
 	return parts
 }
 
-// gapText returns a text for a time without a watch: "gap 12:14:13–12:14:42".
+// gapText returns a text for a time in which nobody watched the cluster: "gap 12:14:13–12:14:42".
 func gapText(g *history.Gap, zone words.Zone) string {
 	from, until := events.Time(g.From), events.Time(g.Until)
 	switch d := until.Sub(from); {

@@ -6,13 +6,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Widths of the first two columns of a finding: its level, and the check that found it.
+// Widths of the first two columns of a finding: how serious it is, and the check that found it.
 const (
 	levelWidth = 9
 	checkWidth = 12
 )
 
-// Finding writes one finding of a check of the cluster: its text, and below it what to do.
+// Finding writes one result of a check of the cluster: how serious it is (level), the name of the check, the text, and
+// below it what to do (do).
 func (p *Page) Finding(level string, style Style, check, text, do string) {
 	before := fmt.Sprintf("%-*s%-*s", levelWidth, level, checkWidth, check)
 	if p.Colour && style != Plain {

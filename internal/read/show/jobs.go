@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// JobsTable is a table of Jobs, to which rows can be added without limit.
+// JobsTable is a table of Jobs. It is written piece by piece, so it can have any number of rows.
 type JobsTable struct {
 	Table
 	page *Page
@@ -58,7 +58,7 @@ func (t *JobsTable) Row(j *history.Summary) {
 	namespace, name := namesOf(j)
 	counts := []string{succeeded(&j.Counts), strconv.Itoa(int(j.Counts.Failed)), strconv.Itoa(int(j.Counts.Active))}
 	if j.State == history.StateFinished {
-		counts = []string{"-", "-", "0"} // the results of its pods are unknown
+		counts = []string{"-", "-", "0"} // the log does not have the results of the Job's pods
 	}
 	row := []Cell{
 		namespace, name, state, {Text: counts[0]}, {Text: counts[1]}, {Text: counts[2]}, t.started(j), {Text: dash(took(j.Started, j.Finished))},

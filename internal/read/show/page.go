@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Page writes answers to a terminal or a pipe. Its fields say how.
+// Page writes answers as text, to a terminal or a pipe.
 type Page struct {
 	Out   io.Writer
-	Width int  // largest width of a line, in columns; 0 for no limit
+	Width int  // largest width of a line, in characters; 0 for no limit
 	Whole bool // never cut or break names, even beyond Width; set if the output is a pipe
 	// Asked is set if the user chose Width. Rows then keep to Width even in a pipe. If it is not set, a row in a pipe
 	// is one uncut line.
@@ -38,8 +38,8 @@ func (p *Page) table(head ...string) *Table {
 	return t
 }
 
-// wholeOr returns text, which may have cut messages. If the page goes into a pipe, it returns whole, the uncut text,
-// unless that is empty.
+// wholeOr returns text, in which messages may be cut. If the page goes into a pipe, it returns whole instead, the same
+// text with uncut messages, unless whole is empty.
 func (p *Page) wholeOr(text, whole string) string {
 	if p.Whole && !p.Asked && whole != "" {
 		return whole
@@ -50,8 +50,8 @@ func (p *Page) wholeOr(text, whole string) string {
 // Indented returns v as indented JSON, in which all characters are visible.
 func Indented(v any) ([]byte, error) { return recordjson.Indented(v) }
 
-// countsText returns how many pods of a Job succeeded and failed. It says so if this is not known, because the records
-// of the Job's end are missing.
+// countsText returns how many pods of a Job succeeded and failed. If the records of the Job's end are missing, it says
+// that the numbers are not known.
 func countsText(j *history.Job) string {
 	if j.State == history.StateFinished {
 		return "not known: the records of them are not in the log"
@@ -75,7 +75,8 @@ func dash(s string) string {
 	return s
 }
 
-// took returns the time from start to end. It truncates start to whole seconds, since the API stores other times so.
+// took returns the time from start to end as text. It first truncates start to whole seconds, as the API server does
+// with other times.
 func took(start, end recordjson.Instant) string {
 	if start == 0 || end == 0 {
 		return ""
@@ -83,7 +84,7 @@ func took(start, end recordjson.Instant) string {
 	return words.Span(max(events.Time(end).Sub(events.Time(start).Second()), 0))
 }
 
-// lines collects lines of the form "label: text".
+// lines collects the lines "label: text" of a page.
 type lines struct {
 	page *Page
 	b    bytes.Buffer
@@ -105,8 +106,8 @@ func (l *lines) styled(style Style, label, format string, args ...any) {
 	}
 }
 
-// wrap breaks a text at spaces into lines of at most width columns. It breaks a word that is longer, unless whole is
-// set. A width of 0 or less means no limit.
+// wrap breaks a text at spaces into lines of at most width columns. It breaks a longer word only if whole is not set. A
+// width of 0 or less means no limit.
 func wrap(text string, width int, whole bool) []string {
 	if width <= 0 {
 		return []string{text}
@@ -138,8 +139,8 @@ func wrap(text string, width int, whole bool) []string {
 
 const (
 	labelWidth = 15
-	maxPods    = 20 // pods in the table, unless the page is wide
-	maxRefused = 5  // refusals on a page, unless it is wide
+	maxPods    = 20 // rows of the table of pods, unless the page is wide
+	maxRefused = 5  // refused commands that a page lists, unless it is wide
 )
 
 // Job writes the state of one Job, with its pods.
@@ -181,14 +182,16 @@ func (p *Page) Job(j *history.Job) error {
 	return p.pods(j)
 }
 
-// late adds a line which says that the state may be out of date, because the namespace is over its log budget.
+// late adds a line that the state may be out of date: the namespace is over its log budget (how much it may write an
+// hour), so that newer changes may not be recorded.
 func (l *lines) late(passed []history.Passed) {
 	for i := range passed {
 		l.styled(Trouble, "May be late", "%s", Late(&passed[i], l.page.Zone))
 	}
 }
 
-// Late says since when the state may be out of date: "namespace ci is over its budget of log since …".
+// Late says since when the state may be out of date. The reason is that a namespace is over its log budget (how much it
+// may write an hour): "namespace ci is over its budget of log since …".
 func Late(x *history.Passed, zone words.Zone) string {
 	whose := "nodes and namespaces are over their"
 	if x.Namespace != "" {
@@ -197,12 +200,12 @@ func Late(x *history.Passed, zone words.Zone) string {
 	return whose + " budget of log since " + zone.Moment(events.Time(x.From)) + ": not every change is recorded, and what is may be a minute late"
 }
 
-// NotWatched says when nobody watched the cluster.
+// NotWatched says in which time nobody watched the cluster.
 func NotWatched(g *history.Gap, zone words.Zone) string {
 	return "the cluster was not watched " + gapTimes(g, zone)
 }
 
-// notWatched says when nobody watched the cluster, and that the state is older.
+// notWatched says in which time nobody watched the cluster, and that the page shows the state before that time.
 func notWatched(g *history.Gap, zone words.Zone) string {
 	return gapTimes(g, zone) + ": this is how the Job was seen last before"
 }
@@ -218,7 +221,7 @@ func gapTimes(g *history.Gap, zone words.Zone) string {
 	return text
 }
 
-// noFullView is shown if the controller was just listing the cluster.
+// noFullView is written if the controller was just listing the cluster, so that it did not know all objects.
 const noFullView = "the controller had no full view of the cluster then"
 
 // sentence returns the state of a Job as a sentence.
@@ -242,7 +245,8 @@ func sentence(j *history.Job) string {
 	return text
 }
 
-// work adds lines with the commands in flight, waits, failures, and the last decision.
+// work adds lines about the controller's work: commands without an answer so far, waits, failures, and the last
+// decision.
 func (l *lines) work(j *history.Job) {
 	label := func(i int, text string) string {
 		if i == 0 {
@@ -298,7 +302,7 @@ func (l *lines) decision(d *history.Decision) {
 	}
 }
 
-// capped returns the first 3 texts and how many more there are. If all is set, it returns all texts.
+// capped returns the first 3 texts, and a text that says how many more there are. If all is set, it returns all texts.
 func capped(texts []string, all bool) []string {
 	const most = 3
 	if all || len(texts) <= most {
@@ -307,7 +311,7 @@ func capped(texts []string, all bool) []string {
 	return append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", len(texts)-most))
 }
 
-// refused describes a refusal in words.
+// refused describes in words a command that the API server refused.
 func refused(r *history.Refusal, zone words.Zone) string {
 	text := r.Does + ": "
 	if r.Class != "" {

@@ -7,9 +7,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// plain returns a text that Markdown shows without markup. It puts a word that could be emphasis, HTML, a link or a
-// mention into a code span. A backslash would not help: a chat notifies everybody for \@here, and makes a bare address
-// a link.
+// plain returns a text that shows in Markdown as it is. It puts a word that could be emphasis, HTML, a link or a
+// mention into a code span. A backslash would not help: a chat notifies everybody for \@here, and makes a link of an
+// address without markup.
 //
 //	mail a@b.example, see https://x.example  →  mail `a@b.example,` see `https://x.example`
 func plain(s string) string {
@@ -35,6 +35,5 @@ func plain(s string) string {
 	return b.String()
 }
 
-// live matches a word that a chat or Markdown may interpret, because it has markup characters or looks like a host
-// name.
+// live matches a word that a chat or Markdown could interpret: it has markup characters, or looks like a host name.
 var live = regexp.MustCompile(`[^\p{L}\p{N},.;:()'"%/+=?…–—·→×≤≥-]|://|(?i:www\.)|[\p{L}\p{N}-]\.\p{L}{2}`)

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Plan writes one line for each owner whose future Jobs Jobledger could run, and below it the decisions that would have
-// differed.
+// Plan writes which owners of Jobs could give their future Jobs to Jobledger, one line for each. Below a line are the
+// decisions that Jobledger would have made differently.
 func (p *Page) Plan(x *plan.Plan) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(planHead(x), "; ", p.Width)); err != nil || len(x.Owners) == 0 {
 		return err
@@ -41,7 +41,7 @@ func (p *Page) Plan(x *plan.Plan) error {
 	return err
 }
 
-// planHead returns the parts of the first line of a plan.
+// planHead returns the parts of the first line: how many Jobs and owners were compared, and how many differ.
 func planHead(x *plan.Plan) []string {
 	parts := []string{countOf(x.Jobs, "Job") + " of " + countOf(len(x.Owners), "owner")}
 	if x.Differ > 0 {
@@ -78,7 +78,7 @@ func (p *Page) owner(o *plan.Owner) string {
 	return text
 }
 
-// runner returns the usual name of a controller.
+// runner returns the name that people use for a controller, such as that of spec.managedBy.
 func runner(name string) string {
 	switch name {
 	case batchv1.JobControllerName:
@@ -89,8 +89,8 @@ func runner(name string) string {
 	return name
 }
 
-// differences describes differences: "PodsToRemove of 2 Jobs #310" has the reason, the number of Jobs, and the first
-// record.
+// differences lists decisions that would have differed: "PodsToRemove of 2 Jobs #310" is the reason of the decision,
+// the number of Jobs, and the first record.
 func differences(of []plan.Difference) string {
 	var all []string
 	for _, d := range of {

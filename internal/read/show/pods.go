@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// podColumns are the columns of the table of pods. A column is left out if it is empty for all pods, unless always is
+// podColumns are the columns of the table of pods. A column that is empty for all pods is left out, unless always is
 // set.
 var podColumns = []struct {
 	head   string
@@ -102,7 +102,7 @@ func phase(p *history.Pod) Cell {
 	return c
 }
 
-// ended says how the containers of a pod ended, if that is unusual, and why the pod ended.
+// ended says why a pod ended, and how its containers ended if that is unusual.
 func ended(p *history.Pod) string {
 	var parts []string
 	for _, e := range p.Containers {
@@ -116,7 +116,7 @@ func ended(p *history.Pod) string {
 	return strings.Join(parts, ", ")
 }
 
-// sameDay returns a time to the second. It adds the date if t is on another day than day.
+// sameDay returns the time t to the second. It adds the date if t is on another day than day.
 func (p *Page) sameDay(t, day recordjson.Instant) string {
 	switch at := events.Time(t); {
 	case t == 0:

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Overlaps returns a table of the Jobs that started while another one of the Jobs was running. of has the Job of each
-// row. If a Job was deleted while it ran, the time of its end is not known, so Overlaps says nothing about it.
+// Overlaps returns a table of the Jobs that started while another of the given Jobs was running; of has the Job of each
+// row. Of a Job that was deleted while it ran, the end is not known, so the column of running Jobs does not name it.
 func (p *Page) Overlaps(jobs []history.Summary) (head []string, rows [][]string, of []*history.Summary) {
 	head = []string{"Job", "started", "took", "while these ran"}
 	for i := range jobs {

@@ -2,7 +2,7 @@ package show
 
 import "github.com/jobledger/jobledger/events"
 
-// StyleOf returns the emphasis of a record in a list.
+// StyleOf returns the emphasis with which a record is written in a list: strong, trouble or plain.
 func StyleOf(r *events.Record) Style {
 	switch f := r.Facts.(type) {
 	case *events.Decision:

@@ -13,7 +13,7 @@ type Style uint8
 const (
 	Plain   Style = iota
 	Strong        // for decisions of the controller
-	Trouble       // for failures
+	Trouble       // for what went wrong
 )
 
 var codes = [...]string{Strong: "\x1b[1m", Trouble: "\x1b[31m"}
@@ -22,39 +22,40 @@ var codes = [...]string{Strong: "\x1b[1m", Trouble: "\x1b[31m"}
 type Cell struct {
 	Text  string
 	Style Style
-	Name  bool // it is the name of an object: if it is too long, its middle is cut out
+	Name  bool // the text is the name of an object: to shorten it, its middle is cut out
 }
 
-// Table writes rows in aligned columns. It computes the widths for 200 rows at a time, so the number of rows is not
-// limited. To fit a line into Width, it first shortens names, then cuts the last column between words. If Whole is set,
-// it never cuts names, so that a user can search for them.
+// Table writes rows in aligned columns. It waits for 200 rows, computes the widths and writes them, so the number of
+// rows is not limited. To fit a line into Width, it first shortens names, then cuts the last column between words. If
+// Whole is set, it never cuts names, so that a user can search for them.
 type Table struct {
 	Out    io.Writer
 	Head   []string // names of the columns
-	Least  []int    // smallest widths of the columns, for rows that arrive one by one; may be nil
+	Least  []int    // smallest widths of the columns, for rows that arrive one after the other; may be nil
 	Width  int      // largest width of a line: cells are cut to fit; 0 for no limit
 	Whole  bool     // never cut names
 	Fold   bool     // write the last cell on several lines, and never cut it
-	Drop   []string // columns that may be left out if rows do not fit, the first one first
+	Drop   []string // names of columns to leave out, in this order, if rows are too wide
 	Colour bool
 
 	rows    [][]Cell
-	natural []int  // widths that need no cutting
-	names   []bool // whether a column has names
-	widths  []int  // widths that are used
-	dropped []bool // whether a column is left out; nil if none is
+	natural []int  // width that each column needs if nothing is cut
+	names   []bool // whether the column has names of objects, which may be shortened
+	widths  []int  // widths with which the rows are written, by column
+	dropped []bool // whether the column is left out; nil if none is
 	gone    []string
 	started bool
 	err     error
 }
 
 const (
-	page      = 200 // rows for which the widths are computed together
-	leastName = 9   // smallest width of a name
-	leastLast = 24  // smallest width of the last cell, unless its text is shorter
-	leastFold = 40  // smallest width of a last cell on several lines: with less, it begins on the next line, at belowAt
+	page      = 200 // number of rows for which the widths are computed together
+	leastName = 9   // smallest width to which names are shortened
+	leastLast = 24  // smallest width of the last column, unless its texts are shorter
+	// If the last cell has less room than leastFold, and does not fit, it begins on the next line, at column belowAt.
+	leastFold = 40
 	belowAt   = 10
-	goodName  = 20 // columns are left out before names are cut to less than this
+	goodName  = 20 // width of names that is kept as long as columns can be left out
 	gap       = 2  // spaces between columns
 )
 
@@ -66,10 +67,10 @@ func (t *Table) Row(cells ...Cell) {
 	}
 }
 
-// Rule adds a line of text between the rows.
+// Rule adds a row that is a line of text over the whole width.
 func (t *Table) Rule(text string) { t.Row(Cell{Text: text}) }
 
-// Flush writes the rows that were added. It returns the first error of all writes.
+// Flush writes the rows that are waiting. It returns the first error of all writes.
 func (t *Table) Flush() error {
 	if !t.started {
 		t.leaveOut()
@@ -90,7 +91,7 @@ func (t *Table) Flush() error {
 	return t.err
 }
 
-// kept returns the cells of a row that are not in columns that are left out.
+// kept returns the cells of a row without those in columns that are left out.
 func (t *Table) kept(cells []Cell) []Cell {
 	if t.dropped == nil || len(cells) != len(t.dropped) {
 		return cells
@@ -104,7 +105,7 @@ func (t *Table) kept(cells []Cell) []Cell {
 	return out
 }
 
-// leaveOut decides which columns of Drop to leave out, so that the waiting rows fit into Width.
+// leaveOut chooses the columns of Drop to leave out, so that the waiting rows (not written yet) fit into Width.
 func (t *Table) leaveOut() {
 	if t.Width <= 0 || len(t.Drop) == 0 || len(t.rows) == 0 {
 		return
@@ -162,7 +163,7 @@ func (t *Table) LeftOut() string {
 	return "no room for " + strings.Join(t.gone, ", ") + ": -o wide"
 }
 
-// measure computes the widths of the columns for the waiting rows.
+// measure computes the widths of the columns from the waiting rows (not written yet) and the rows before them.
 func (t *Table) measure() {
 	if t.natural == nil {
 		t.natural, t.names = make([]int, len(t.Head)), make([]bool, len(t.Head))
@@ -196,8 +197,8 @@ func (t *Table) measure() {
 	}
 }
 
-// shorten makes columns of names narrower, always the widest one, until all columns except the last fit into width. If
-// they cannot fit, it changes nothing, since the lines would still be too long.
+// shorten makes columns with names narrower, always the widest one, until all columns but the last fit into width. If
+// they cannot fit, it changes nothing, since the lines would be too long anyway.
 func (t *Table) shorten(width int) {
 	used, spare := 0, 0
 	for i, w := range t.widths[:len(t.widths)-1] {
@@ -216,7 +217,7 @@ func (t *Table) shorten(width int) {
 				widest = i
 			}
 		}
-		// A column was found, and it is wider than leastName: the check above made sure of that.
+		// There is a column with names wider than leastName: the check above made sure of it.
 		t.widths[widest]--
 	}
 }
@@ -247,7 +248,8 @@ func (t *Table) write(row []Cell) {
 	_, t.err = io.WriteString(t.Out, line+"\n")
 }
 
-// writeLast writes the last cell of a row, from column at on: cut to the rest of the line, or on several lines.
+// writeLast writes the last cell of a row, which begins at column at. It is cut to the rest of the line, or written on
+// several lines.
 func (t *Table) writeLast(b *strings.Builder, c *Cell, at int) {
 	text := c.Text
 	switch {
@@ -264,7 +266,7 @@ func (t *Table) writeLast(b *strings.Builder, c *Cell, at int) {
 	b.WriteString(t.styled(text, c.Style))
 }
 
-// fold writes a cell on as many lines as it needs. If there is too little room from column at on, the cell begins on
+// fold writes a cell on as many lines as it needs, from column at on. If there is too little room, the cell begins on
 // the next line.
 func (t *Table) fold(b *strings.Builder, c *Cell, at int) {
 	if room := t.Width - at; room < leastFold && columns(c.Text) > room {

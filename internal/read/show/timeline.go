@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// marksOf are the characters in a timeline. If several apply to one column, the last of them in this list is shown.
+// marksOf lists the characters of a timeline and what they stand for. If several apply to one column, the one that
+// stands last in this list is drawn.
 var marksOf = []struct {
 	what string
 	mark rune
@@ -30,10 +31,11 @@ var marksOf = []struct {
 const (
 	markSucceeded = '✓'
 	markFailed    = '✗'
-	laneName      = 20 // largest width of the name of a row
+	laneName      = 20 // largest width of the name before a row, in characters
 )
 
-// Timeline draws the tries of a Job over time: a row for each index, or for each pod if the Job has no indexes.
+// Timeline draws the tries of a Job (a try: one pod, from creation to end) over time. There is a row for each index, or
+// for each pod if the Job has no indexes.
 func (p *Page) Timeline(t *attempts.Timeline) error {
 	if len(t.Rows) == 0 {
 		_, err := fmt.Fprintln(p.Out, strings.Join(append([]string{"The log has no tries of this Job."}, p.passedLines(t)...), "\n"))
@@ -75,15 +77,16 @@ type lanes struct {
 	t             *attempts.Timeline
 	used          map[rune]bool // characters that were drawn
 	name, columns int           // widths of the names and of the drawing, in columns
-	each          time.Duration // duration that one column stands for
+	each          time.Duration // time that one column stands for
 }
 
-// column returns the column in which a time lies.
+// column returns the column of the drawing that stands for a time.
 func (l *lanes) column(at recordjson.Instant) int {
 	return max(0, min(l.columns-1, int(events.Time(at).Sub(events.Time(l.t.From))/l.each)))
 }
 
-// draw writes one row. Columns in which nothing happened are filled with empty.
+// draw writes one row: its name (label), the time spans, and the ends of tries. empty is the character for a column in
+// which nothing happened.
 func (l *lanes) draw(label string, spans []attempts.Span, ends []attempts.End, empty rune) {
 	cells := make([]rune, l.columns)
 	for i := range cells {
@@ -111,7 +114,7 @@ func (l *lanes) draw(label string, spans []attempts.Span, ends []attempts.End, e
 	fmt.Fprintf(l.b, "%s  %s\n", padded(ClipMiddle(words.Clean(label), l.name), l.name), strings.TrimRight(string(cells), " "))
 }
 
-// legend returns an explanation for each character that was drawn.
+// legend explains each character that was drawn.
 func (l *lanes) legend() (says []string) {
 	for _, m := range marksOf {
 		if l.used[m.mark] {
@@ -127,7 +130,7 @@ func (l *lanes) legend() (says []string) {
 	return says
 }
 
-// passedLines says what is missing in a timeline, because it was not recorded or is pruned.
+// passedLines says what is missing in a timeline because it was never recorded, or because the log no longer has it.
 func (p *Page) passedLines(t *attempts.Timeline) (lines []string) {
 	if t.Truncated {
 		lines = append(lines, "the first records of the Job are not in the log: what its pods did then is not drawn")
@@ -141,8 +144,8 @@ func (p *Page) passedLines(t *attempts.Timeline) (lines []string) {
 	return lines
 }
 
-// Passed says when versions of objects were not recorded, and how many: "from … to …: namespace ci was over its
-// budget of log. …".
+// Passed says when and how many versions of objects were not recorded. The reason is that a namespace was over its log
+// budget (how much it may write an hour): "from … to …: namespace ci was over its budget of log. …".
 func Passed(x *history.Passed, zone words.Zone) string {
 	end := "on"
 	if x.Until != 0 {

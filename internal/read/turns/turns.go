@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// Defaults of Config.
+// Defaults of Config: 8 turns for all users, 2 of them for one user, and a wait of up to 2 s.
 const (
 	UsualAll  = 8
 	UsualEach = 2
 	UsualWait = 2 * time.Second
 )
 
-// ErrBusy is returned if no turn became free in time.
+// ErrBusy is the error of Take if no turn (the permission to work) became free in time.
 var ErrBusy = errors.New("too many questions are asked at once: try again in a few seconds")
 
-// Config sets the limits. The zero Config uses the defaults.
+// Config has the limits of a Turns. The zero Config uses the defaults.
 type Config struct {
-	All  int           // turns taken at the same time, by all users; 0 for UsualAll
-	Each int           // turns taken at the same time, by one user; 0 for UsualEach
-	Wait time.Duration // how long Take waits for a turn; 0 for UsualWait
+	All  int           // number of turns, for all users together; 0 for UsualAll
+	Each int           // number of turns that one user may have; 0 for UsualEach
+	Wait time.Duration // how long Take waits for a free turn; 0 for UsualWait
 }
 
-// Turns limits how much work is done at the same time: who has a turn may work.
+// Turns limits how much work is done at the same time. It has a fixed number of turns: who takes one may work, and then
+// gives it back.
 type Turns struct {
 	config Config
 
@@ -48,15 +49,15 @@ func New(config Config) *Turns {
 	return &Turns{config: config, held: map[string]int{}, freed: make(chan struct{})}
 }
 
-// Take waits for a free turn for user. The caller must call done exactly once, to give the turn back. If none becomes
-// free in time, Take fails with ErrBusy. If ctx ends, it fails with the error of ctx.
+// Take waits until user gets a turn, the permission to work. The caller must call done exactly once, to give the turn
+// back. If no turn becomes free in time, the error is ErrBusy. If ctx ends, it is the error of ctx.
 func (t *Turns) Take(ctx context.Context, user string) (done func(), err error) {
 	wait := time.NewTimer(t.config.Wait)
 	defer wait.Stop()
 	return t.within(ctx, user, wait.C)
 }
 
-// Wait is Take without a time limit: it waits until a turn is free or ctx ends.
+// Wait is Take without a time limit: it waits until user gets a turn, or ctx ends.
 func (t *Turns) Wait(ctx context.Context, user string) (done func(), err error) {
 	return t.within(ctx, user, nil)
 }
@@ -77,7 +78,7 @@ func (t *Turns) within(ctx context.Context, user string, over <-chan time.Time) 
 	}
 }
 
-// try takes a turn if one is free. If not, it returns a channel that is closed when a turn is given back.
+// try takes a turn for user, if one is free. If not, it returns a channel that is closed when any turn is given back.
 func (t *Turns) try(user string) (got bool, freed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,13 +12,14 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// batchEnd is the end of a batch (records that were stored together) in which watched objects changed.
+// batchEnd says what one batch (records that were stored together) changed: its last record, and the changed objects.
 type batchEnd struct {
 	last    *events.Record
-	changed []events.Stream // the changed objects, in the order of their records
+	changed []events.Stream // the watched objects that changed, in the order of their records
 }
 
-// changes follows the log from record from on. It yields the end of each batch that changed a watched object.
+// changes follows the log from record from on. For each batch (records that were stored together) that changed watched
+// objects, it yields which ones.
 func changes(ctx context.Context, src history.Source, live *history.Live, from events.Sequence) iter.Seq2[batchEnd, error] {
 	return func(yield func(batchEnd, error) bool) {
 		var changed []events.Stream
@@ -45,7 +46,7 @@ func changes(ctx context.Context, src history.Source, live *history.Live, from e
 	}
 }
 
-// EndOf returns the sequence of the last record. If wanted is false, it returns 0 and reads nothing.
+// EndOf returns the number of the log's last record. If wanted is false, it returns 0 and does not read.
 func EndOf(ctx context.Context, src history.Source, wanted bool) (events.Sequence, error) {
 	if !wanted {
 		return 0, nil
@@ -62,20 +63,21 @@ func UnlessInterrupted(ctx context.Context, err error) error {
 	return nil
 }
 
-// Shown remembers, for each object, the answer that was shown last. T is the type of the objects.
+// Shown remembers what was shown last about each object. T is the type of the answers.
 type Shown[T any] struct {
-	// Said returns the answer about an object, without its number of records. last is the object's newest record, or 0
-	// if the answer can change without a new record.
+	// Said returns the UID of the object of an answer, its newest record, and the answer without its number of records.
+	// The record is 0 if the answer can change without a new record.
 	Said  func(T) (uid string, last uint64, said any)
 	shown map[string]lastShown // by UID
 }
 
 type lastShown struct {
 	said [sha256.Size]byte // hash of the answer
-	last uint64            // the object's newest record
+	last uint64            // the object's newest record then
 }
 
-// Changed reports whether the answer about j differs from the one shown last, which it replaces.
+// Changed reports whether the answer j differs from what was shown last about the object. If so, it remembers j as
+// shown.
 func (s *Shown[T]) Changed(j T) (bool, error) {
 	uid, last, bare := s.Said(j)
 	text, err := json.Marshal(bare)
@@ -94,8 +96,9 @@ func (s *Shown[T]) Changed(j T) (bool, error) {
 	return true, nil
 }
 
-// Follow follows the log from record from on, until ctx ends or an error occurs. After each batch it calls show for the
-// objects whose answers changed. one returns an object as of a record; ok is false if the question does not select it.
+// Follow follows the log from record from on, until ctx ends or an error occurs. After each batch (records that were
+// stored together) it calls show with the answers that changed. one returns the answer about an object as of a record;
+// ok is false if the question does not select the object.
 func (s *Shown[T]) Follow(
 	ctx context.Context, src history.Source, live *history.Live, from events.Sequence,
 	one func(events.Stream, *events.Record) (j T, ok bool, err error), show func(T) error,

@@ -13,19 +13,19 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// candidate is an object that the user may mean by a name.
+// candidate is one of several objects that the user may mean by a name.
 type candidate struct {
 	Object
 	namespace string
-	job       *history.Summary     // its summary if it is a Job, else nil
-	every     *history.CronSummary // its summary if it is a CronJob, else nil
+	job       *history.Summary     // summary of the object if it is a Job, else nil
+	every     *history.CronSummary // summary of the object if it is a CronJob, else nil
 	stuck     bool
 }
 
 // String returns the object as on the command line: "job/etl -n prod".
 func (o *candidate) String() string { return o.Object.String() + " -n " + o.namespace }
 
-// eachJob calls give for each Job that the query selects, the newest first. It skips Jobs that cannot be read.
+// eachJob calls give for each Job that the query q selects, the newest first. It skips Jobs whose records are damaged.
 func (f *Finder) eachJob(ctx context.Context, q history.JobsQuery, give func(*history.Summary)) error {
 	for q.Limit = pageOfJobs; ; {
 		page, err := f.Source.Jobs(ctx, q)
@@ -41,8 +41,8 @@ func (f *Finder) eachJob(ctx context.Context, q history.JobsQuery, give func(*hi
 	}
 }
 
-// candidates returns the objects that h may mean, in all namespaces except but. It returns at most one of each kind in
-// a namespace, the newest first.
+// candidates returns the objects that h, an object as the user gave it, may mean, in all namespaces except but. It
+// returns at most one Job, one CronJob or one pod for each namespace and kind.
 func (f *Finder) candidates(ctx context.Context, h Object, but string) ([]candidate, error) {
 	kinds := kindsOf(h)
 	all, pods, err := f.jobsNamed(ctx, h, but)
@@ -75,8 +75,8 @@ func (f *Finder) candidates(ctx context.Context, h Object, but string) ([]candid
 	return all, nil
 }
 
-// jobsNamed returns the Jobs that h may mean, in all namespaces except but. pods has the namespaces with a Job whose
-// pods may have the name.
+// jobsNamed returns the Jobs with the name in h, one for each namespace except but. pods lists the namespaces with a
+// Job whose name begins like the name in h: h may be a pod of this Job.
 func (f *Finder) jobsNamed(ctx context.Context, h Object, but string) (all []candidate, pods []string, err error) {
 	has, at := map[string]bool{}, map[string]int{}
 	// A pod's name keeps only the first characters of a long Job name.
@@ -99,7 +99,7 @@ func (f *Finder) jobsNamed(ctx context.Context, h Object, but string) (all []can
 	return all, pods, err
 }
 
-// cronJobsNamed returns the CronJobs with the name of h: the newest one in each namespace except but.
+// cronJobsNamed returns the CronJobs with the name in h, for each namespace except but the newest one.
 func (f *Finder) cronJobsNamed(ctx context.Context, h Object, but string) (all []candidate, err error) {
 	page, err := f.Source.CronJobs(ctx, history.CronJobsQuery{Name: h.Name})
 	if err != nil && !f.Source.Beside(err) {
@@ -127,13 +127,13 @@ func meantFirst(s *history.Summary) int {
 }
 
 const (
-	pageOfJobs     = 5000 // Jobs that are read at a time
-	mostCandidates = 8    // objects that an error lists if a name has several
-	mostLookedAt   = 500  // active Jobs, the newest, that are checked for being stuck
+	pageOfJobs     = 5000 // number of Jobs that one read returns
+	mostCandidates = 8    // largest number of objects that an error lists
+	mostLookedAt   = 500  // at most 500 active Jobs, the newest, are checked for being stuck
 )
 
-// several returns the error for a name that several objects have. It lists stuck and failed objects first, then the
-// newest ones, and counts the rest.
+// several returns the error for a name that several objects have. It lists up to 8 of them and counts the others: stuck
+// objects first, then failed ones, and within these the newest first.
 func (f *Finder) several(ctx context.Context, h Object, all []candidate) error {
 	if !slices.ContainsFunc(all, func(o candidate) bool { return o.namespace != all[0].namespace }) {
 		names := make([]string, len(all))
@@ -173,7 +173,7 @@ func (f *Finder) several(ctx context.Context, h Object, all []candidate) error {
 	return err
 }
 
-// findStuck sets stuck for the Jobs that are stuck, by the rules of the question failures.
+// findStuck sets candidate.stuck for the Jobs that the command failures would list as stuck.
 func (f *Finder) findStuck(ctx context.Context, all []candidate) error {
 	var jobs []history.Summary
 	for i := range all {
@@ -204,7 +204,7 @@ func (o *candidate) rank() int {
 	return 2
 }
 
-// first returns the sequence of the object's first record; 0 for a pod.
+// first returns the number of the object's first record in the log; 0 for a pod.
 func (o *candidate) first() uint64 {
 	switch {
 	case o.job != nil:
@@ -215,7 +215,7 @@ func (o *candidate) first() uint64 {
 	return 0
 }
 
-// how returns the state of the object, and since when it exists: "stuck, begun 2026-01-02T15:04:05Z".
+// how returns the state of the object, and for a Job when it ended or began: "stuck, begun 2026-01-02T15:04:05Z".
 func (o *candidate) how() string {
 	switch {
 	case o.every != nil:

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// CronJobs returns the streams of the CronJobs that the user means by name, the newest first. It returns an error if
-// there is none.
+// CronJobs finds the CronJobs that the user means by name: several if a CronJob was deleted and created again. It
+// returns their streams (a stream: the records of one object), the newest first, or an error if there is none.
 func (f *Finder) CronJobs(ctx context.Context, p Place, name string) ([]events.Stream, error) {
 	streams, err := f.seekCronJobs(ctx, p, name)
 	if len(streams) == 0 && err == nil {
@@ -23,7 +23,7 @@ func (f *Finder) CronJobs(ctx context.Context, p Place, name string) ([]events.S
 	return streams, err
 }
 
-// seekCronJobs is CronJobs that does not fail if there is none. It searches by name, then by UID or the beginning of a
+// seekCronJobs is CronJobs without the error if there is none. It searches by name, then by UID or the beginning of a
 // UID, then by name in the other namespaces.
 func (f *Finder) seekCronJobs(ctx context.Context, p Place, name string) ([]events.Stream, error) {
 	if uid.MatchString(name) {
@@ -55,9 +55,9 @@ func (f *Finder) seekCronJobs(ctx context.Context, p Place, name string) ([]even
 // runOf matches the name of a Job that a CronJob made: "nightly-29512345".
 var runOf = regexp.MustCompile(`^(.+)-[0-9]{8}$`)
 
-// CronJobsOf returns the streams of the CronJobs that the user means by h, the newest first, and their name. If h is a
-// name without a kind, and no CronJob has the name, it may be that of a Job or a pod: CronJobsOf then returns the
-// CronJob that created the Job, and notes this.
+// CronJobsOf finds the CronJobs that the user means by h. It returns their streams (a stream: the records of one
+// object), the newest first, and their name. If h is a name without a kind, and no CronJob has the name, it may be that
+// of a Job or a pod: CronJobsOf then returns the CronJob that created the Job, and tells the user so (Finder.Note).
 func (f *Finder) CronJobsOf(ctx context.Context, p Place, h Object) (lives []events.Stream, name string, err error) {
 	if h.Kind != Any {
 		lives, err = f.CronJobs(ctx, p, h.Name)

@@ -9,8 +9,8 @@ import (
 )
 
 // findElsewhere searches h in the other namespaces, unless the user named a namespace. If exactly one object has the
-// name, it returns the object's streams, and notes the namespace. If several have it, it returns an error that lists
-// some of them. If none has it, it returns nothing.
+// name, it returns the object's streams (a stream: the records of one object), and tells the user the namespace. If
+// several have it, it returns an error that lists some of them. If none has it, it returns nothing.
 func (f *Finder) findElsewhere(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
 	if p.Named {
 		return nil, nil
@@ -30,7 +30,8 @@ func (f *Finder) findElsewhere(ctx context.Context, p Place, h Object) ([]events
 	return streams, err
 }
 
-// here searches an object by its name in one namespace.
+// here searches the object h by its name, in one namespace only. It returns the streams (the records of one object
+// each) that it finds, the newest first.
 func (f *Finder) here(ctx context.Context, namespace string, h Object) ([]events.Stream, error) {
 	switch {
 	case h.Kind == CronJob:
@@ -45,9 +46,9 @@ func (f *Finder) here(ctx context.Context, namespace string, h Object) ([]events
 	return []events.Stream{s}, nil
 }
 
-// Resolve finds the kind and the namespace for a name that was given without a kind. It searches Jobs, CronJobs and
-// pods, first in p and then in other namespaces. If several objects have the name, it returns an error that lists some
-// of them. If h has a kind, it returns h and p unchanged.
+// Resolve finds the kind and the namespace of h, an object that the user gave without a kind. It searches Jobs,
+// CronJobs and pods, first in the namespace p and then, if the user did not name p, in the others. If several objects
+// have the name, it returns an error that lists some of them. If h has a kind, it returns h and p unchanged.
 func (f *Finder) Resolve(ctx context.Context, p Place, h Object) (Object, Place, error) {
 	if h.Kind != Any {
 		return h, p, nil
@@ -89,7 +90,7 @@ func (f *Finder) kindOf(ctx context.Context, p Place, name string) (h Object, in
 	return h, in, nil
 }
 
-// kindsOf returns h with each kind that it may have, in the order of the search.
+// kindsOf returns h once with each kind that it may have, in the order in which they are searched.
 func kindsOf(h Object) []Object {
 	job, cron, pod := Object{Name: h.Name}, Object{Name: h.Name, Kind: CronJob}, Object{Name: h.Name, Kind: Pod}
 	switch {
@@ -103,7 +104,8 @@ func kindsOf(h Object) []Object {
 	return []Object{job, pod}
 }
 
-// byNameIn returns the objects in kinds that exist in a namespace. It searches a pod only if nothing else has the name.
+// byNameIn returns those of the objects in kinds that the log knows in a namespace. It searches a pod only if neither a
+// Job nor a CronJob has the name.
 func (f *Finder) byNameIn(ctx context.Context, namespace string, kinds []Object) (found []Object, err error) {
 	for _, h := range kinds {
 		if h.Kind == Pod && len(found) > 0 {

@@ -14,22 +14,24 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Place is the namespace in which an object is searched. If it is not there, and the user did not name the namespace
-// (Named), an object with the name in exactly one other namespace is taken.
+// Place says in which namespace the Finder searches an object. If the object is not there, and the user did not name
+// the namespace (Named is false), the Finder takes the object with this name in another namespace, if there is exactly
+// one.
 type Place struct {
 	Namespace string
 	Named     bool
 }
 
-// Finder finds objects in a log.
+// Finder finds the objects in a log that a user means by a name or a UID.
 type Finder struct {
 	Source history.Source
-	Note   func(text string) // gets remarks for the user, one line each
+	Note   func(text string) // called with remarks for the user, one line each
 }
 
 func (f *Finder) note(format string, args ...any) { f.Note(fmt.Sprintf(format, args...)) }
 
-// NoteOlder adds a remark that earlier objects had the same name, if there are any.
+// NoteOlder tells the user that older objects had the same name, and names the newest of them. It does nothing if older
+// is empty.
 func (f *Finder) NoteOlder(older []events.Stream) {
 	if len(older) > 0 {
 		what := "Job"
@@ -45,14 +47,15 @@ var (
 	uidBegins = regexp.MustCompile(`^[0-9a-fA-F][0-9a-fA-F-]{3,}$`)
 )
 
-// mostLike is how many Jobs an error lists if several UIDs have the beginning that the user gave.
+// mostLike is how many Jobs an error lists if the UIDs of several begin with what the user gave.
 const mostLike = 10
 
 // IsUID reports whether name has the form of a UID.
 func IsUID(name string) bool { return uid.MatchString(name) }
 
-// Jobs returns the streams that the user means by h, the newest first: of Jobs, or of CronJobs if h is one. It searches
-// by name, then by UID or the beginning of a UID, then by the name of a pod. If it finds nothing, it returns an error.
+// Jobs finds the Jobs that the user means by h: by name, then by UID or the beginning of a UID, then by the name of a
+// pod. It returns their streams (a stream: the records of one object), the newest first; for a CronJob, those of the
+// CronJobs. If it finds nothing, it returns an error.
 func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
 	namespace := p.Namespace
 	if h.Kind == CronJob {
@@ -61,7 +64,7 @@ func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, 
 	if h.Kind != Pod && uid.MatchString(h.Name) {
 		return []events.Stream{events.JobStream(types.UID(strings.ToLower(h.Name)))}, nil
 	}
-	var unread error // damage of the log, which may hide what is searched
+	var unread error // damage of the log, which may hide the object
 	if h.Kind != Pod {
 		streams, err := history.FindJobs(ctx, f.Source, namespace, h.Name)
 		if unread = err; err != nil && !f.Source.Beside(err) {
@@ -99,8 +102,8 @@ func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, 
 	return nil, f.unknown(ctx, p, h)
 }
 
-// byUID returns the Job whose UID begins with prefix, in any namespace. If there are several, the error lists them.
-// Damage of the log is returned only if no Job is found.
+// byUID returns the stream (the records) of the Job whose UID begins with prefix, in any namespace. If there are
+// several such Jobs, the error lists them. Damage of the log is an error only if no Job is found.
 func (f *Finder) byUID(ctx context.Context, prefix string) (s events.Stream, ok bool, err error) {
 	page, err := f.Source.Jobs(ctx, history.JobsQuery{UID: prefix, Limit: mostLike + 1})
 	if len(page.Items) == 0 || err != nil && !f.Source.Beside(err) {
@@ -121,7 +124,7 @@ func (f *Finder) byUID(ctx context.Context, prefix string) (s events.Stream, ok 
 	return s, false, several
 }
 
-// called returns the name of a Job for a remark: NAMESPACE/NAME, or its UID if the log lacks the name.
+// called returns NAMESPACE/NAME of a Job, for a remark to the user; its UID if the log lacks the name.
 func (f *Finder) called(ctx context.Context, s events.Stream) string {
 	job := history.NamesOf(ctx, f.Source).Job(s)
 	if job.Name == "" {

@@ -12,15 +12,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Life is another CronJob with the same name as the one that is shown. Its JSON changes only by adding fields.
+// Life is another CronJob with the same name as the CronJob that an answer is about. Its JSON changes only by adding
+// fields.
 type Life struct {
 	UID     string             `json:"uid"`
 	Created recordjson.Instant `json:"created,omitzero"`
-	Later   bool               `json:"later,omitempty"` // it was created after the one that is shown
+	Later   bool               `json:"later,omitempty"` // it was created after the CronJob of the answer
 }
 
-// LifeAt returns, of several CronJobs with one name, the newest that existed at a point, and its state then. lives has
-// their streams, the newest first.
+// LifeAt returns the CronJob that existed at a point of the log, and its state then. lives has the streams (records) of
+// all CronJobs with the name, the newest first. If several had existed by then, LifeAt returns the newest of them.
 func (f *Finder) LifeAt(
 	ctx context.Context, lives []events.Stream, name string, at history.Point,
 ) (events.Stream, history.CronJob, error) {
@@ -37,12 +38,13 @@ func (f *Finder) LifeAt(
 	return events.Stream{}, history.CronJob{}, fmt.Errorf("the log knows no cronjob/%s%s: %w", name, point, history.ErrNoCronJob)
 }
 
-// otherLives returns the other CronJobs with the name of s, the newest first. earlier existed before s, later after it.
+// otherLives returns the streams (records) of the other CronJobs that had the name of CronJob s, the newest first:
+// earlier ones were created before s, later ones after s.
 func (f *Finder) otherLives(ctx context.Context, s events.Stream, namespace, name string) (earlier, later []events.Stream) {
 	if name == "" {
 		return nil, nil
 	}
-	all, _ := history.FindCronJobs(ctx, f.Source, namespace, name) // after an error there is only no remark
+	all, _ := history.FindCronJobs(ctx, f.Source, namespace, name) // after an error the remark is left out
 	i := slices.Index(all, s)
 	if i < 0 {
 		return nil, nil
@@ -50,7 +52,7 @@ func (f *Finder) otherLives(ctx context.Context, s events.Stream, namespace, nam
 	return all[i+1:], all[:i]
 }
 
-// NoteLives adds a remark about other CronJobs with the same name, if there are any.
+// NoteLives tells the user about other CronJobs with the same name as CronJob s, if there are any.
 func (f *Finder) NoteLives(ctx context.Context, s events.Stream, namespace, name string) {
 	earlier, later := f.otherLives(ctx, s, namespace, name)
 	f.NoteOlder(earlier)
@@ -59,7 +61,7 @@ func (f *Finder) NoteLives(ctx context.Context, s events.Stream, namespace, name
 	}
 }
 
-// Lives returns the other CronJobs with the same name, the newest first.
+// Lives describes the other CronJobs that had the name of CronJob s, the newest first.
 func (f *Finder) Lives(ctx context.Context, s events.Stream, namespace, name string) (out []Life) {
 	earlier, later := f.otherLives(ctx, s, namespace, name)
 	for _, other := range slices.Concat(later, earlier) {

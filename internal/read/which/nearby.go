@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// unknown returns the error for an object that was not found. It says where the object was searched, and what to write
-// instead.
+// unknown returns the error for an object h that was not found. It says in which namespace it was searched, and what to
+// write instead.
 func (f *Finder) unknown(ctx context.Context, p Place, h Object) error {
 	what := h.String()
 	switch {
@@ -28,8 +28,8 @@ func (f *Finder) unknown(ctx context.Context, p Place, h Object) error {
 	return Unknown("the log knows no %s in namespace %q%s (%s)", what, p.Namespace, where, f.instead(ctx, p, h))
 }
 
-// instead returns suggestions what to write: another kind, another namespace, a similar name, or a list. If the log
-// cannot be read, some may be missing.
+// instead returns the part of an error that suggests what to write in place of h: another kind, another namespace, a
+// similar name, or a command that lists objects. It ignores read errors, so suggestions may be missing.
 func (f *Finder) instead(ctx context.Context, p Place, h Object) string {
 	var there []candidate
 	if m := runOf.FindStringSubmatch(h.Name); m != nil && h.Kind == CronJob { // h looks like a Job of a CronJob
@@ -83,8 +83,8 @@ func some(all []candidate) string {
 	return text
 }
 
-// unlike returns the edit distance of two names, if one may be a typo of the other. Otherwise it returns a larger
-// number.
+// unlike returns how different two names are, to sort by: the edit distance if one may be a typo of the other,
+// otherwise a larger number.
 func unlike(other, name string) int {
 	if mistyped(other, name) {
 		return words.Distance(other, name)
@@ -92,14 +92,14 @@ func unlike(other, name string) int {
 	return len(name) + len(other) + 1
 }
 
-// mistyped reports whether one name may be a typo of the other. It compares lengths first, which is fast: there may be
-// 50,000 names.
+// mistyped reports whether one name may be a typo of the other: at most 3 edits, and at most a third of the name. It
+// compares lengths first, which is fast: there may be 50,000 names.
 func mistyped(other, name string) bool {
 	return max(len(other), len(name))-min(len(other), len(name)) <= 3 && words.Distance(other, name) <= min(3, len(name)/3)
 }
 
-// namedAlike returns objects with a name similar to that of h, the most similar first. It searches the namespace that
-// the user named, or else all namespaces.
+// namedAlike returns objects whose name is similar to that in h, the most similar first. It searches the namespace p if
+// the user named it, otherwise all namespaces.
 func (f *Finder) namedAlike(ctx context.Context, p Place, h Object) (found []candidate) {
 	space := ""
 	if p.Named {
@@ -112,7 +112,7 @@ func (f *Finder) namedAlike(ctx context.Context, p Place, h Object) (found []can
 		}
 	}
 	if h.Kind == Any || h.Kind == CronJob {
-		made := "" // name of the CronJob, if h looks like a Job of one
+		made := "" // name of the CronJob, if h looks like the Job of one
 		if m := runOf.FindStringSubmatch(h.Name); m != nil {
 			made = m[1]
 		}

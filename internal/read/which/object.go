@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Kind is the kind of an object, as the user gave it.
+// Kind is the kind of object that a user asks for.
 type Kind int
 
 const (
 	Job     Kind = iota
-	CronJob      // without a name it means all CronJobs
-	Pod          // the Job of a pod
-	Any          // only a name was given: a Job, a CronJob or a pod
+	CronJob      // a CronJob; without a name, all CronJobs
+	Pod          // the Job that has the named pod
+	Any          // the user gave only a name: of a Job, a CronJob or a pod
 )
 
-// kinds has the words for kinds that kubectl accepts, in lower case.
+// kinds maps the words that kubectl accepts for a kind, in lower case, to the kind.
 var kinds = map[string]Kind{
 	"job": Job, "jobs": Job, "job.batch": Job, "jobs.batch": Job, "job.v1.batch": Job, "jobs.v1.batch": Job,
 	"pod": Pod, "pods": Pod, "po": Pod,
@@ -30,8 +30,8 @@ func KindOf(word string) (Kind, bool) {
 	return kind, is
 }
 
-// Object is an object as the user gave it. Name is a name, a UID, the beginning of a UID, or the name of a Job's pod.
-// The zero Object means all Jobs.
+// Object is an object as the user gave it. Name is a name, a UID, the beginning of a UID, or a pod's name. The zero
+// Object means all Jobs.
 type Object struct {
 	Name string
 	Kind Kind
@@ -53,8 +53,8 @@ func (h Object) String() string {
 var namespaceLike = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // Parse parses an object on a command line: KIND, NAME, KIND/NAME, NAMESPACE/NAME, KIND/NAMESPACE/NAME, "KIND NAME" or
-// "KIND NAMESPACE/NAME". A word before a slash is a kind if it can be one, otherwise a namespace. Only a pod must have
-// a name. namespace is the one before the name; empty if there is none.
+// "KIND NAMESPACE/NAME". A word before a slash is a kind if it can be one, otherwise a namespace. KIND alone is allowed
+// except for a pod. namespace is empty if the user gave none before the name.
 func Parse(args []string) (h Object, namespace string, err error) {
 	first, rest, slash := strings.Cut(args[0], "/")
 	kind, is := KindOf(first)
@@ -90,7 +90,7 @@ func Parse(args []string) (h Object, namespace string, err error) {
 	return h, namespace, nil
 }
 
-// WantJob returns an error if h is a CronJob, for a question about one Job.
+// WantJob returns an error if h is a CronJob. Commands call it that answer about one Job.
 func WantJob(args []string, h Object) error {
 	if h.Kind == CronJob {
 		return wrong("%q is a CronJob, and one Job is wanted: 'get cronjob/NAME' names its Jobs", args[0])
@@ -98,7 +98,7 @@ func WantJob(args []string, h Object) error {
 	return nil
 }
 
-// WantCronJob returns an error if h is not a CronJob, or has no name.
+// WantCronJob returns an error if h is another kind than a CronJob, or has no name.
 func WantCronJob(args []string, h Object) error {
 	switch {
 	case h.Kind != Any && h.Kind != CronJob:
@@ -109,7 +109,8 @@ func WantCronJob(args []string, h Object) error {
 	return nil
 }
 
-// WantCronJobNamed is WantCronJob that also returns an error if h has no kind.
+// WantCronJobNamed returns an error if h is not a CronJob with a name, like WantCronJob. It also wants the kind: a name
+// alone is an error.
 func WantCronJobNamed(args []string, h Object, namespace string) error {
 	switch {
 	case h.Kind == Any && namespace != "":
@@ -120,7 +121,7 @@ func WantCronJobNamed(args []string, h Object, namespace string) error {
 	return WantCronJob(args, h)
 }
 
-// WantKind returns an error if h has no kind. It is for commands without a log, which cannot find the kind.
+// WantKind returns an error if h has no kind. Commands call it that do not read a log, and so cannot find the kind.
 func WantKind(h Object, namespace string) error {
 	if h.Kind != Any {
 		return nil
@@ -131,7 +132,8 @@ func WantKind(h Object, namespace string) error {
 	return wrong("%q may be a Job or a CronJob: write job/%s%s or cronjob/%s%s", h.Name, h.Name, namespace, h.Name, namespace)
 }
 
-// OneNamespace returns the namespace that was given before the name or with -n. It returns an error if the two differ.
+// OneNamespace returns the namespace that the user gave, before the name (before) or with -n (flag). It returns an
+// error if the two differ.
 func OneNamespace(args []string, before, flag string) (string, error) {
 	switch {
 	case flag == "" || flag == before:

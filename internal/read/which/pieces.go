@@ -16,20 +16,21 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Match is an object or a record that the search found. Its JSON changes only by adding fields.
+// Match is one result of a search: an object, or a record of the log. Its JSON changes only by adding fields.
 type Match struct {
 	Kind      string             `json:"kind"` // "Job", "CronJob", "pod" or "record"
 	Namespace string             `json:"namespace,omitempty"`
 	Name      string             `json:"name,omitempty"`
 	UID       string             `json:"uid,omitempty"`
-	State     string             `json:"state,omitempty"`   // of a Job or a CronJob
-	Created   recordjson.Instant `json:"created,omitzero"`  // of a Job or a CronJob
-	Of        string             `json:"of,omitempty"`      // for a pod: NAMESPACE/NAME of its Job
-	OfUID     string             `json:"ofUID,omitempty"`   // for a pod: UID of its Job
-	Record    uint64             `json:"record,omitempty"`  // its sequence; for a pod, the first record that names it
-	Says      string             `json:"says,omitempty"`    // for a record: its kind and details
-	At        recordjson.Instant `json:"at,omitzero"`       // time of Record
-	Matched   string             `json:"matched,omitempty"` // field that has the text: "name", "uid" or "record"
+	State     string             `json:"state,omitempty"`  // state of a Job or a CronJob
+	Created   recordjson.Instant `json:"created,omitzero"` // creation of a Job or a CronJob
+	Of        string             `json:"of,omitempty"`     // for a pod: NAMESPACE/NAME of its Job
+	OfUID     string             `json:"ofUID,omitempty"`  // for a pod: UID of its Job
+	// Record is the number of the record that was found. For a pod, it is the first record that names the pod.
+	Record  uint64             `json:"record,omitempty"`
+	Says    string             `json:"says,omitempty"`    // for a record: its kind and details
+	At      recordjson.Instant `json:"at,omitzero"`       // time of Record
+	Matched string             `json:"matched,omitempty"` // field that has the text: "name", "uid" or "record"
 
 	rank int // 0: the name equals the text; 1: the name begins with it; 2: it is elsewhere in the name or UID
 }
@@ -39,7 +40,7 @@ type Pieces struct {
 	Items    []Match `json:"items"`
 	Jobs     int     `json:"jobs"`              // number of Jobs that were searched, from the newest
 	CronJobs int     `json:"cronJobs"`          // number of CronJobs that were searched, from the newest
-	PodsOf   int     `json:"podsOf"`            // number of these Jobs whose pods were searched
+	PodsOf   int     `json:"podsOf"`            // number of the searched Jobs whose pods were searched, too
 	Older    bool    `json:"older,omitempty"`   // there are older Jobs or CronJobs, which were not searched
 	Omitted  int     `json:"omitted,omitempty"` // number of matches beyond the limit
 }
@@ -49,15 +50,16 @@ const MostPieces = 50_000
 
 // Limits of a search.
 const (
-	mostPodsOf    = 1_000  // Jobs whose records are searched for pods
-	mostPodReads  = 50_000 // records that are read for this, of all these Jobs together
-	piecesAtOnce  = 1_000  // objects that are read at a time
-	shortestPiece = 3      // characters; names of pods are not searched for a shorter text
+	mostPodsOf    = 1_000  // the newest Jobs, whose records are searched for pods
+	mostPodReads  = 50_000 // limit of the records that are read for pods, over all these Jobs
+	piecesAtOnce  = 1_000  // number of Jobs or CronJobs that one read returns
+	shortestPiece = 3      // pods are not searched for a text of fewer characters
 )
 
-// Pieces searches text. It finds Jobs and CronJobs by name and UID, pods by name, and a record by its number. Case does
-// not matter. Names that equal the text come first, then names that begin with it, then the others, and newer before
-// older ones. It returns at most most matches. An empty namespace means all namespaces.
+// Pieces finds objects and records by a text: Jobs and CronJobs by a part of the name or UID, pods by a part of the
+// name, and a record by its number. Case does not matter. Names that equal the text come first, then names that begin
+// with it, then the others; newer ones before older ones. It returns at most most matches. An empty namespace means all
+// namespaces.
 func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (*Pieces, error) {
 	l := &pieces{Finder: f, ctx: ctx, text: strings.ToLower(text), namespace: namespace}
 	for _, look := range []func() error{l.record, l.jobs, l.cronJobs, l.pods} {
@@ -74,18 +76,19 @@ func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (
 	return &l.found, l.unread
 }
 
-// pieces is a search that is running.
+// pieces is the state of one search by Finder.Pieces.
 type pieces struct {
 	*Finder
 	ctx       context.Context
 	text      string // the text to search, in lower case
 	namespace string
 	found     Pieces
-	newest    []history.Summary // Jobs whose pods are to be searched
+	newest    []history.Summary // the newest Jobs, up to 1000: their pods are searched
 	unread    error
 }
 
-// match reports in which field of an object the text is, and how well it matches (Match.rank).
+// match reports whether the name or the UID of an object contains the text. field says which of the two, and rank how
+// well it matches (Match.rank).
 func (l *pieces) match(name, uid string) (field string, rank int, is bool) {
 	lower := strings.ToLower(name)
 	switch {
@@ -178,8 +181,8 @@ func (l *pieces) cronJobs() error {
 	}
 }
 
-// pods finds pods by name. It searches the Jobs whose name is in the text ("etl" for "etl-x7k2p"), and if they have no
-// such pod, the newest other Jobs.
+// pods finds pods by name. It first searches the Jobs whose name begins the text ("etl" for "etl-x7k2p"). If these have
+// no such pod, it searches the other Jobs, the newest first.
 func (l *pieces) pods() error {
 	if len(l.text) < shortestPiece || strings.ContainsAny(l.text, "#/") {
 		return nil
@@ -208,7 +211,7 @@ func (l *pieces) pods() error {
 	return unread
 }
 
-// podsOf finds pods of one Job. It reads at most most records, and returns how many it read.
+// podsOf finds pods of one Job by name. It reads up to most records of the Job, and returns how many it read.
 func (l *pieces) podsOf(s *history.Summary, most int) (reads int, err error) {
 	stream := events.JobStream(types.UID(s.UID))
 	seen := map[string]bool{}

@@ -9,16 +9,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// When is a time as a user writes it: an instant, a duration before now, or a time of day. The day of a time of day is
-// chosen when the end of the log is known. The zero When means no time.
+// When is a time as a user writes it: an instant, a duration before now, or a time of day such as 15:04. The end of the
+// log decides on which day a time of day is (see Before). The zero When means no time.
 type When struct {
 	moment events.Time
 	ago    func(now time.Time) time.Time
-	clock  *time.Time // only the time of day and the zone count
+	clock  *time.Time // time of day and time zone; the date does not count
 }
 
-// OfDay reports whether w is a time of day, and returns its zone. Such a time needs the end of the log, to know the
-// day.
+// OfDay reports whether w is a time of day, and returns its zone. The caller must then know the end of the log, to find
+// the day.
 func (w When) OfDay() (zone words.Zone, is bool) {
 	if w.clock == nil {
 		return words.Zone{}, false
@@ -39,7 +39,8 @@ var layouts = map[string]bool{
 	"15:04:05.999999999Z07:00": false, "15:04:05.999999999": false, "15:04Z07:00": false, "15:04": false,
 }
 
-// ParseWhen parses a time. ok is false if text is not a time. zone is for a time without a zone.
+// ParseWhen parses a time that a user wrote. zone is the time zone for a time that names none. ok is false if text is
+// not a time.
 func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return When{ago: func(now time.Time) time.Time { return now.Add(-d) }}, true
@@ -80,8 +81,8 @@ const (
 	nearFuture = 10 * time.Minute
 )
 
-// Point returns the instant that w means as a point in the history. It is like Before, but a time of day up to 10
-// minutes in the future is today's.
+// Point returns the instant that w means, for a question about one instant. It differs from Before for a time of day up
+// to 10 minutes in the future: it is today's, because clocks differ.
 func (w When) Point(now time.Time, end events.Time) events.Time {
 	if w.clock != nil {
 		at := events.At(now)
@@ -92,7 +93,8 @@ func (w When) Point(now time.Time, end events.Time) events.Time {
 	return w.Before(now, end)
 }
 
-// nearest returns the instant with w's time of day that is nearest to at.
+// nearest returns the instant with the time of day of w that is nearest to at: on the same day, the day before, or the
+// day after.
 func (w When) nearest(at events.Time) events.Time {
 	best := w.on(at, 0)
 	for _, days := range []int{-1, 1} {
@@ -103,9 +105,9 @@ func (w When) nearest(at events.Time) events.Time {
 	return best
 }
 
-// Before returns the instant that w means at time now, in a log that ends at end. A time of day within the last hour is
-// today's. Any other is the last one before the end of the log; but if the log ends today, a time of day between its
-// end and now is today's.
+// Before returns the instant that w means, asked at time now, in a log that ends at end. A time of day within the last
+// hour is today's. Any other is the last one before the end of the log; but if the log ends today, a time of day
+// between its end and now is today's.
 func (w When) Before(now time.Time, end events.Time) events.Time {
 	switch {
 	case w.ago != nil:
@@ -128,8 +130,8 @@ func (w When) Before(now time.Time, end events.Time) events.Time {
 	return t
 }
 
-// Behind returns the instant that w means as the end of a span which starts at begin. A time of day is the first one
-// after begin.
+// Behind returns the instant that w means as the end of a time span that starts at begin. A time of day is the first
+// one after begin.
 func (w When) Behind(begin events.Time, now time.Time, end events.Time) events.Time {
 	if w.clock == nil || begin == 0 {
 		return w.Before(now, end)
@@ -141,7 +143,7 @@ func (w When) Behind(begin events.Time, now time.Time, end events.Time) events.T
 	return t
 }
 
-// on returns w's time of day on the day of t, or the given number of days later.
+// on returns the instant with the time of day of w on the day of t; days moves it by a number of days.
 func (w When) on(t events.Time, days int) events.Time {
 	c := *w.clock
 	day := t.Go().In(c.Location())

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// WithDamage adds the damage of the log behind an answer to an indented JSON object, as its last field: {…, "damage":
-// ["log is corrupt at record 41 …"]}. It returns other JSON, and an object without damage, unchanged.
+// WithDamage adds damage, errors that reading the log met, to an indented JSON object. It becomes the last field:
+// "damage": ["log is corrupt at record 41 …"]. Other JSON, and an object without damage, are returned unchanged.
 func WithDamage(object []byte, damage []error) []byte {
 	before, is := bytes.CutSuffix(object, []byte("\n}"))
 	if len(damage) == 0 || !is {

@@ -1,9 +1,11 @@
-// Package recordjson writes records as JSON for programs.
+// Package recordjson writes records of the log as JSON for programs.
 //
-// [Record] writes one record on one line. Its comment documents the shape, and a golden test keeps it. [Facts], [Spec],
-// [Status] and [Exits] write parts of a record in the same shape. Invariants:
+//	line := recordjson.Record(&record) // {"sequence":41,"time":"2026-01-02T15:04:05Z",…}
 //
-//   - The shape changes only by adding fields. The same record gives the same bytes.
+// [Record] writes one record on one line. Its comment documents the fields, and a golden test keeps them. [Facts],
+// [Spec], [Status] and [Exits] write parts of a record in the same way. Invariants:
+//
+//   - The JSON changes only by adding fields. The same record gives the same bytes.
 //   - Times are UTC, RFC 3339 with nanoseconds ([Instant]).
 //   - Every character is visible: foreign texts (names, messages, exit texts) cannot control a terminal.
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// object builds a JSON object. Its fields are in the order in which they were added.
+// object is a JSON object while it is written. Its fields keep the order in which they are added.
 type object struct{ b []byte }
 
 func (o *object) key(name string) {
@@ -60,7 +60,7 @@ func (o *object) end() []byte {
 	return append(o.b, '}')
 }
 
-// quote returns a JSON string of visible characters. It escapes all others, even those that JSON allows.
+// quote returns a text as a JSON string of visible characters only. It escapes all others, even those that JSON allows.
 func quote(s string) []byte {
 	b := []byte{'"'}
 	for i := 0; i < len(s); {
@@ -99,10 +99,10 @@ var witnesses = map[events.Witness]string{
 	events.WitnessCopy: "copy",
 }
 
-// value returns facts as JSON. Fields have their Go names with a lower-case first letter, in the order of the type.
-// Absent are unset, false and empty values, unsigned numbers that are 0, and a -1 that marks a missing value. Times are
-// RFC 3339 with nanoseconds, durations as in Go ("1m0s"), enumerations by name. A CommandID is the sequence of its
-// decision and its position there ("41/0").
+// value returns a part of a record as JSON. Fields have their Go names with a lower-case first letter, in the order of
+// the type. Left out are unset, false and empty values, unsigned numbers that are 0, and a -1 that marks a missing
+// value. Times are RFC 3339 with nanoseconds, durations as in Go ("1m0s"), enumerations by name. A CommandID is the
+// record of its decision and its position there ("41/0").
 func value(v reflect.Value) []byte {
 	if text, ok := named(v); ok {
 		return text
@@ -134,7 +134,7 @@ func value(v reflect.Value) []byte {
 	return scalar(v)
 }
 
-// named returns the JSON of a type that has a form of its own, such as a time; ok is false for other types.
+// named returns the JSON of a value whose type has a special form, such as a time. ok is false for other types.
 func named(v reflect.Value) (text []byte, ok bool) {
 	switch v.Type() {
 	case timeType:
@@ -220,13 +220,13 @@ func list(v reflect.Value) []byte {
 		if item := value(e); item != nil {
 			b = append(b, item...)
 		} else {
-			b = append(b, scalar(e)...) // a zero keeps its position in a list
+			b = append(b, scalar(e)...) // a 0 is written, because it has a position in the list
 		}
 	}
 	return append(b, ']')
 }
 
-// command returns a command as an object with a field for its type.
+// command returns a command as an object; the field "type" has its type.
 func command(c events.Command) []byte {
 	v := reflect.ValueOf(c).Elem()
 	o := object{}
@@ -244,7 +244,7 @@ func lower(name string) string {
 	return strings.ToLower(name[:n]) + name[n:]
 }
 
-// embedded returns foreign JSON, compact and visible; nil if it is not JSON.
+// embedded returns JSON from elsewhere on one line, with visible characters only; nil if b is not JSON.
 func embedded(b []byte) []byte {
 	var line bytes.Buffer
 	if len(b) == 0 || json.Compact(&line, b) != nil {
@@ -253,8 +253,8 @@ func embedded(b []byte) []byte {
 	return VisibleJSON(line.Bytes())
 }
 
-// VisibleJSON escapes the characters of a JSON text that could control a terminal. These only occur in strings, since
-// the rest of JSON is ASCII.
+// VisibleJSON escapes the characters of a JSON text that could control a terminal. Only its strings can have them,
+// since the rest of JSON is ASCII.
 func VisibleJSON(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for len(b) > 0 {
@@ -270,7 +270,8 @@ func VisibleJSON(b []byte) []byte {
 	return out
 }
 
-// CommandText names a command for programs: the record of its decision and its position there, from 0: "41/0".
+// CommandText returns the name of a command for programs: the record of its decision, and its position there, from 0:
+// "41/0".
 func CommandText(name events.CommandID) string {
 	return fmt.Sprintf("%d/%d", name.Decided, name.Place)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Indented returns v as indented JSON in which every character is visible.
+// Indented returns v as indented JSON. It escapes invisible characters, which could control a terminal.
 func Indented(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

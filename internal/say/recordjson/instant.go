@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Stamp returns a time for programs: RFC 3339 with nanoseconds, UTC; empty for an unset time.
+// Stamp returns a time as text for programs: UTC, RFC 3339 with nanoseconds; empty for the time 0.
 func Stamp(t events.Time) string {
 	if t == 0 {
 		return ""
@@ -14,13 +14,13 @@ func Stamp(t events.Time) string {
 	return t.Go().Format(time.RFC3339Nano)
 }
 
-// Instant is a time in JSON, in the format of Stamp. With omitzero, an unset time is absent.
+// Instant is a time that is RFC 3339 with nanoseconds in JSON (Stamp). In a field with omitzero, the time 0 is absent.
 type Instant events.Time
 
-// MarshalText returns the time in the format of Stamp.
+// MarshalText returns the time as RFC 3339 with nanoseconds.
 func (t Instant) MarshalText() ([]byte, error) { return []byte(Stamp(events.Time(t))), nil }
 
-// UnmarshalText parses the result of MarshalText.
+// UnmarshalText parses a time that MarshalText wrote. An empty text is the time 0.
 func (t *Instant) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*t = 0

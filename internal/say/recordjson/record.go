@@ -30,7 +30,8 @@ import (
 // even if they are 0. Characters that could control a terminal are escaped.
 func Record(r *events.Record) []byte { return RecordOf(r, r.Evidence.Namespace, "") }
 
-// RecordOf returns the same as Record, with the namespace and the name of the Job from earlier records.
+// RecordOf returns a record as JSON, as Record documents it. It adds the namespace and the name of the Job, which the
+// caller knows from earlier records.
 func RecordOf(r *events.Record, namespace, job string) []byte {
 	var o object
 	o.number("sequence", uint64(r.Sequence))
@@ -65,7 +66,7 @@ func facts(f events.Facts) []byte {
 	case *events.JobPolicies:
 		return policies(f)
 	case *events.JobRetired:
-		// Without a result the Job has not ended. Its counters are left out, because they are unknown and not 0
+		// Without a result the Job has not ended. Its counters are left out: they are unknown, and not 0.
 		if f.Result != events.ResultNone {
 			return value(reflect.ValueOf(f))
 		}
@@ -75,7 +76,7 @@ func facts(f events.Facts) []byte {
 	return o.end()
 }
 
-// Spec returns the spec of a Job as JSON. Fields that are objects in the API are objects here, not texts.
+// Spec returns the spec of a Job as JSON. Selector and policies, which a record has as texts, are JSON objects.
 func Spec(s *events.JobSpec) []byte {
 	if s == nil {
 		return nil
@@ -95,7 +96,7 @@ func policies(p *events.JobPolicies) []byte {
 	return o.end()
 }
 
-// policies adds the fields that are objects in the API: here they are objects, too, and not texts.
+// policies adds the selector and the policies. They are texts of JSON, and become JSON objects, as in the API.
 func (o *object) policies(selector, podFailurePolicy, successPolicy string) {
 	o.raw("selector", embedded([]byte(selector)))
 	o.raw("podFailurePolicy", embedded([]byte(podFailurePolicy)))
@@ -125,7 +126,7 @@ func evidence(e *events.Evidence) []byte {
 	return o.end()
 }
 
-// Facts returns the facts of a record as JSON, in the shape of Record; "null" for nil.
+// Facts returns as JSON the part of a record that decisions read (its facts), as Record writes it; "null" for nil.
 func Facts(f events.Facts) []byte {
 	if v := reflect.ValueOf(f); f == nil || (v.Kind() == reflect.Pointer && v.IsNil()) {
 		return []byte("null")

@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Doubt returns how a Job's status and spec contradict the reason in its final condition: "0 failures, backoffLimit is
-// 6". It is empty if they do not contradict it. A reason alone proves nothing: anyone with the permission may write a
-// status.
+// Doubt says why the reason in a Job's final condition cannot be true, by the Job's status and spec: "0 failures,
+// backoffLimit is 6". It is empty if nothing contradicts the reason. A reason alone proves nothing: anyone with the
+// permission may write a status.
 func Doubt(j *projector.Job) string {
 	c := &account{job: j, status: &j.Base, end: *projector.RetirementOf(&j.Base)}
 	if c.end.Result == events.ResultNone {
@@ -20,11 +20,11 @@ func Doubt(j *projector.Job) string {
 	return c.doubt()
 }
 
-// interim maps the conditions that announce the end of a Job to its result.
+// interim maps the conditions that announce how a Job will end (before its pods are gone) to that result.
 var interim = map[string]events.JobResult{status.FailureTarget: events.ResultFailed, status.SuccessCriteriaMet: events.ResultComplete}
 
-// onTheWay sets c.end to the end that an interim condition announces. If there are two, the first one counts, as for
-// the final conditions.
+// onTheWay sets c.end to the end that a condition announces, for a Job that has not ended. If there are two such
+// conditions, it takes the first, as for final conditions.
 func (c *account) onTheWay() {
 	s := c.status
 	c.end.Started, c.end.Failed, c.end.Succeeded = s.StartTime, s.Failed, max(s.Succeeded, c.job.SucceededCount())
@@ -70,8 +70,8 @@ func (c *account) doubt() string {
 	return ""
 }
 
-// doubtBackoff checks the reason BackoffLimitExceeded. A status may lag behind, so the failures that the log counts are
-// used if they are more.
+// doubtBackoff says why the reason BackoffLimitExceeded cannot be true; empty if it can. A status may be out of date,
+// so it counts the failures in the log if these are more.
 func (c *account) doubtBackoff() string {
 	failed, limit := max(c.end.Failed, c.job.FailedCount()), c.backoffLimit()
 	restarts := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryRestarted })
@@ -85,8 +85,8 @@ func (c *account) doubtBackoff() string {
 	return fmt.Sprintf("%s, backoffLimit is %d", count(failed, "failure"), limit)
 }
 
-// doubtDeadline checks the reason DeadlineExceeded by the times in the status. These are whole seconds, and may be of
-// two clocks, so a difference of 2 s is allowed.
+// doubtDeadline says why the reason DeadlineExceeded cannot be true, by the times in the status; empty if it can. The
+// times are whole seconds, and may come from two clocks, so it allows a difference of 2 s.
 func (c *account) doubtDeadline() string {
 	const clocks = 2 * time.Second
 	limit := c.job.Spec.ActiveDeadlineSeconds
@@ -120,14 +120,15 @@ func (c *account) doubtComplete() string {
 	return ""
 }
 
-// doubted returns the clauses of a verdict whose reason is in doubt.
+// doubted returns the clauses of the line for a Job whose reason cannot be true: what its status says, and doubt, the
+// contradiction.
 func (c *account) doubted(doubt string) []string {
 	why := "its status says " + c.said()
 	room := Width - len("FAILED"+c.took()+": "+why+"; "+doubt+"; ")
 	return []string{why, doubt, c.tries(room, false), c.stopped()}
 }
 
-// said returns the reason of the final condition; without a reason, the type of the condition.
+// said returns what the status gives as the reason of the end; without a reason, the type of the condition.
 func (c *account) said() string {
 	switch {
 	case c.end.Reason != "":

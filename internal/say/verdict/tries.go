@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// tries says how the tries (pods) ended that did not succeed, in at most that many columns. The most frequent way comes
-// first. whole says that the verdict gives no other cause: if all tries ended in one way, the text may then say "all".
+// tries says how the tries of a Job (its pods) ended that did not succeed, the most frequent way first. The text has at
+// most columns characters. whole is set if the verdict gives no other cause: if all tries ended in one way, the text
+// may then say "all".
 func (c *account) tries(columns int, whole bool) string {
 	var ends []projector.TryEnd
 	for _, e := range c.job.Ends {
@@ -27,7 +28,7 @@ func (c *account) tries(columns int, whole bool) string {
 	})
 	ends, told = c.withoutSuccesses(ends, told)
 	unknown := c.end.Failed - told - c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped })
-	// One way of ending covers every try
+	// All tries ended in this one way.
 	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0
 	switch {
 	case len(ends) == 0 && unknown > 0:
@@ -55,8 +56,9 @@ func (c *account) tries(columns int, whole bool) string {
 	return fit(columns, count(told, "try")+" did not succeed")
 }
 
-// withoutSuccesses removes ends that were not seen from the tries of a Complete Job. If the log knows of more tries
-// than the status counts as failed, the others may have succeeded, so that many are removed.
+// withoutSuccesses corrects ends and told for a Complete Job: how its tries (pods) ended, and how many did not succeed.
+// If the log knows of more such tries than the status counts as failed, the others may have succeeded. So it removes as
+// many tries as that, but only tries that nobody saw end.
 func (c *account) withoutSuccesses(ends []projector.TryEnd, told int32) ([]projector.TryEnd, int32) {
 	more := told - c.end.Failed
 	if c.end.Result != events.ResultComplete || more <= 0 {
@@ -71,7 +73,7 @@ func (c *account) withoutSuccesses(ends []projector.TryEnd, told int32) ([]proje
 	return slices.DeleteFunc(ends, func(e projector.TryEnd) bool { return e.Count == 0 }), told
 }
 
-// unseen returns 1 for restarts for an unknown reason, and 0 otherwise. It sorts them to the end, because they say the
+// unseen returns 1 for restarts for an unknown reason, and 0 otherwise. Sorting by it puts them last, since they say
 // least.
 func unseen(e *projector.TryEnd) int {
 	if e.Kind == projector.TryRestarted && !e.Other && e.Exits[0] == (projector.TryExit{}) {
@@ -80,9 +82,9 @@ func unseen(e *projector.TryEnd) int {
 	return 0
 }
 
-const ignored = "Ignore" // action of the podFailurePolicy
+const ignored = "Ignore" // an action of the podFailurePolicy
 
-// fit returns the text if it fits in columns; else "".
+// fit returns text if it has at most columns characters, otherwise "".
 func fit(columns int, text string) string {
 	if len(text) > columns {
 		return ""
@@ -90,11 +92,12 @@ func fit(columns int, text string) string {
 	return text
 }
 
-// list says how the tries in the first entries ended (shown of them), and how many tries the other entries have. A
-// restart does not end a try. So if the shown entries are only restarts, the other tries "did not succeed".
+// list says how tries (pods) ended. ends has an entry for each way. The first shown entries are written out; for the
+// others there is only the number of tries. An entry of restarts does not end a try: if only such entries are written
+// out, the other tries "did not succeed". all is set if all tries ended in one way; brief asks for short texts.
 func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	var parts []string
-	ended, restarts := false, false // which of both the shown entries have
+	ended, restarts := false, false // whether the entries written out have ends of tries, and restarts
 	for i := range ends[:shown] {
 		n := ends[i].Count
 		ended, restarts = ended || ends[i].Kind != projector.TryRestarted, restarts || ends[i].Kind == projector.TryRestarted
@@ -116,8 +119,8 @@ func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// others returns the number of tries, without restarts, and the word for their end. If that differs, it is "in other
-// ways".
+// others returns how many tries (pods) ended in the given ways, without restarts, and the word for it: "in other ways"
+// if the ways differ.
 func others(ends []projector.TryEnd) (n int32, how string) {
 	for i := range ends {
 		e := &ends[i]
@@ -136,7 +139,8 @@ func others(ends []projector.TryEnd) (n int32, how string) {
 	return n, how
 }
 
-// tried says how n tries ended in one way. With n = 0 it says that of all tries of the Job.
+// tried says how n tries (pods) ended in one way, with their number: "3 tries exited 1". If n is 0, these are all tries
+// of the Job.
 func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	if e.Kind == projector.TryRestarted {
 		return restarted(e, brief)
@@ -163,7 +167,7 @@ func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	return text
 }
 
-// ended says how n tries ended.
+// ended says how n tries (pods) ended, without their number: "exited 1".
 func ended(w *projector.Way, n int32, brief bool) string {
 	switch w.Kind {
 	case projector.TryFailed:
@@ -187,7 +191,7 @@ func ended(w *projector.Way, n int32, brief bool) string {
 	return "went on"
 }
 
-// lost reports whether one container failed, and its exit is unknown.
+// lost reports whether the only failed container of a try has no known exit code.
 func lost(w *projector.Way) bool {
 	return w.Kind == projector.TryFailed && lostExit(&w.Exits[0]) && w.Exits[1] == (projector.TryExit{})
 }
@@ -197,8 +201,8 @@ func lostExit(x *projector.TryExit) bool {
 	return end.Lost()
 }
 
-// failed says how n tries failed by themselves. If the pod's own deadline stopped it, its exit code is only that of a
-// signal. If the kubelet did not admit the pod, it has no exit code.
+// failed says how n tries (pods) failed by themselves: by an exit code, by the pod's own deadline (the exit code is
+// then only that of a signal), or because the kubelet did not admit the pod (there is then no exit code).
 func failed(w *projector.Way, n int32, brief bool) string {
 	none := projector.TryExit{}
 	switch {
@@ -240,8 +244,9 @@ func own(n int32) string {
 	return "their own"
 }
 
-// Rejection reports whether a pod's reason says that the kubelet did not admit the pod, so that none of its containers
-// ran: OutOfcpu, NodeAffinity and others (scheduler predicates that the kubelet checks, and its admission handlers).
+// Rejection reports whether a pod's reason says that the kubelet did not admit the pod, so that no container ran:
+// OutOfcpu, NodeAffinity and others. Checks of the scheduler that the kubelet repeats, and its admission handlers, give
+// such reasons.
 func Rejection(reason string) bool {
 	switch reason {
 	case "NodeAffinity", "UnexpectedAdmissionError", "TopologyAffinityError", "NodePorts":
@@ -250,7 +255,7 @@ func Rejection(reason string) bool {
 	return strings.HasPrefix(reason, "OutOf")
 }
 
-// exit says how a container ended: "137 OOMKilled (container main)".
+// exit says how a container ended: "137 OOMKilled (container main)". brief leaves out the name.
 func exit(x *projector.TryExit, brief bool) string {
 	text := code(x)
 	if !brief {
@@ -259,7 +264,7 @@ func exit(x *projector.TryExit, brief bool) string {
 	return text
 }
 
-// code returns an exit code. It adds the container's reason if that says more, such as OOMKilled.
+// code returns the exit code of a container. It adds the reason if that says more, such as OOMKilled.
 func code(x *projector.TryExit) string {
 	text := fmt.Sprint(x.Code)
 	if x.Reason != "" && x.Reason != "Error" && x.Reason != "Completed" {
@@ -280,8 +285,8 @@ func container(x *projector.TryExit) string {
 	return what + foreign(x.Container, 30)
 }
 
-// disruptions maps the reasons of the condition DisruptionTarget that Kubernetes documents to texts: a full one and a
-// short one.
+// disruptions says in words, long and short, why a pod was disrupted, for the reasons of the condition DisruptionTarget
+// that Kubernetes documents.
 var disruptions = map[string][2]string{
 	"EvictionByEvictionAPI":  {"evicted through the eviction API", "evicted"},
 	"PreemptionByScheduler":  {"preempted by the scheduler", "preempted"},
@@ -292,7 +297,8 @@ var disruptions = map[string][2]string{
 	"DeletionByDeviceTaintManager": {"deleted for a taint of a device", "deleted for a device's taint"},
 }
 
-// disruption says how a pod was disrupted, by the reason of its condition DisruptionTarget.
+// disruption says in words why a pod was disrupted. reason is that of its condition DisruptionTarget; brief asks for
+// the short text.
 func disruption(reason string, brief bool) string {
 	if words, known := disruptions[reason]; known && brief {
 		return words[1]

@@ -12,13 +12,13 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Width is the largest width of a verdict in columns.
+// Width is the largest number of characters of a verdict.
 const Width = 100
 
-// Of returns the verdict on a Job in its state in the log.
+// Of returns the verdict on a Job, one line that says how it ended and why, by its state in the log.
 func Of(j *projector.Job) string { return On(j, &j.Base) }
 
-// On returns the verdict on a Job with status s, which may not be stored yet.
+// On returns the verdict on a Job as if it had status s, which may not be stored yet.
 func On(j *projector.Job, s *status.Status) string {
 	c := &account{job: j, status: s, end: *projector.RetirementOf(s)}
 	switch {
@@ -38,14 +38,15 @@ func On(j *projector.Job, s *status.Status) string {
 	return c.line("UNFINISHED"+c.sofar(), c.unfinished("has", "have")...)
 }
 
-// account holds the inputs of a verdict.
+// account is the input of a verdict: a Job, its status, and its end.
 type account struct {
 	job    *projector.Job
 	status *status.Status
 	end    events.JobRetired
 }
 
-// line returns the head and its clauses, the most important first. It leaves out clauses that do not fit into Width.
+// line returns the verdict: head, then as many clauses as fit into Width. The caller gives the most important clause
+// first.
 func (c *account) line(head string, clauses ...string) string {
 	text, mark := head, ": "
 	for _, clause := range clauses {
@@ -64,8 +65,8 @@ func (c *account) line(head string, clauses ...string) string {
 	return text
 }
 
-// took says how long the Job ran from its start to its end. If the Job was suspended, it says how long the Job took
-// from its creation on, and how long it was suspended.
+// took says how long the Job ran, from its start to its end. For a Job that was suspended, it says how long the Job
+// took from its creation on, and how much of that it was suspended.
 func (c *account) took() string {
 	suspended := c.job.Suspended(c.end.Finished)
 	switch {
@@ -80,7 +81,7 @@ func (c *account) took() string {
 	return " in under 1 s"
 }
 
-// sofar says how old an unfinished Job was at its newest record.
+// sofar says how old an unfinished Job was at the time of its newest record.
 func (c *account) sofar() string {
 	if c.job.Created == 0 || c.job.Now == 0 {
 		return ""
@@ -88,8 +89,8 @@ func (c *account) sofar() string {
 	return " " + span(c.job.Now.Sub(c.job.Created)) + " after its creation"
 }
 
-// ended says why the Job ended. If the reason is in doubt, it says that the status claims that reason, and what
-// contradicts it.
+// ended returns why, the reasons of the end. If the reason in the status cannot be true, it instead returns what the
+// status says, and what contradicts it.
 func (c *account) ended(why func() []string) []string {
 	if doubt := c.doubt(); doubt != "" {
 		return c.doubted(doubt)
@@ -97,7 +98,7 @@ func (c *account) ended(why func() []string) []string {
 	return why()
 }
 
-// complete says why the Job is complete, and which failures it had before.
+// complete returns the clauses for a complete Job: why it is complete, and which failures came before.
 func (c *account) complete() []string {
 	var why string
 	switch c.end.Reason {
@@ -121,7 +122,7 @@ func (c *account) complete() []string {
 	return []string{why, survived, c.stopped()}
 }
 
-// failed says why the Job failed.
+// failed returns the clauses for a failed Job: why it failed, how its tries (pods) ended, and how many it stopped.
 func (c *account) failed() []string {
 	head := len("FAILED" + c.took() + ": ")
 	spec := c.job.Spec
@@ -150,7 +151,8 @@ func (c *account) failed() []string {
 	return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
 }
 
-// failJob says which rule of the podFailurePolicy failed the Job, and which exit the rule matched.
+// failJob returns the clauses for a Job that the podFailurePolicy failed: which rule, and which exit of a container.
+// head is the number of characters before the clauses.
 func (c *account) failJob(head int) []string {
 	ends := c.job.Ends
 	for i := range ends {
@@ -169,8 +171,8 @@ func (c *account) failJob(head int) []string {
 		}
 		return []string{what, why, c.stopped()}
 	}
-	// No counted end has the rule: the pod was counted as deleted before the rule matched. Only the status names the
-	// rule
+	// No counted try has the rule: its pod was counted as deleted before the rule matched. Only the message in the
+	// status names the rule.
 	message, rule := c.message(status.Failed), 0
 	if i := strings.LastIndex(message, failJobRule); i >= 0 {
 		if n, err := fmt.Sscanf(message[i:], failJobRule+"%d", &rule); n == 1 && err == nil {
@@ -181,11 +183,12 @@ func (c *account) failJob(head int) []string {
 	return []string{"its status says PodFailurePolicy: " + foreign(message, 50), c.stopped()}
 }
 
-// failJobRule is the end of the message in the Failed condition of a Job that a rule failed. The built-in controller's
-// message has it, and ours.
+// failJobRule is the end of the message in the condition Failed of a Job that a rule failed. The built-in controller
+// writes it, and so do we.
 const failJobRule = " matching FailJob rule at index "
 
-// unfinished describes a Job that has not ended. one is the verb for one pod, several for more.
+// unfinished returns the clauses for a Job that has not ended: how many pods run, succeeded and failed. one is the verb
+// for one pod ("has"), several for more ("have").
 func (c *account) unfinished(one, several string) []string {
 	t := c.job.Tally()
 	var active, succeeded string
@@ -202,7 +205,7 @@ func (c *account) unfinished(one, several string) []string {
 	return []string{active, succeeded, c.tries(Width/2, false)}
 }
 
-// reason returns the reason of the final condition in words, for a Job whose end is of no known kind.
+// reason returns the reason in the final condition, as the clause of a Job that ended for no reason that we know.
 func (c *account) reason() string {
 	if c.end.Reason == "" {
 		return "no reason is given"
@@ -210,7 +213,7 @@ func (c *account) reason() string {
 	return "reason " + foreign(string(c.end.Reason), 40)
 }
 
-// message returns the message of a condition.
+// message returns the message of a condition in the status; empty if there is none.
 func (c *account) message(condition string) string {
 	if found := c.status.Condition(condition); found != nil {
 		return found.Message
@@ -225,7 +228,7 @@ func (c *account) backoffLimit() int64 {
 	return int64(*c.job.Spec.BackoffLimit)
 }
 
-// indexesOf returns n of the Job's indexes in words.
+// indexesOf says n as a part of the Job's indexes: "3 of 10 indexes".
 func (c *account) indexesOf(n int32) string {
 	if n == c.job.Completions {
 		return "all " + count(n, "index")
@@ -233,7 +236,8 @@ func (c *account) indexesOf(n int32) string {
 	return fmt.Sprintf("%d of %s", n, count(c.job.Completions, "index"))
 }
 
-// succeeded names the indexes that succeeded, or says that all did. It gives their number if the names are long.
+// succeeded names the indexes that succeeded, or says that all did. If the names would be long, it gives only their
+// number.
 func (c *account) succeeded() string {
 	if n := c.completed(); n == c.job.Completions || n != c.status.Completed.Len() {
 		return c.indexesOf(n)
@@ -245,7 +249,7 @@ func (c *account) succeeded() string {
 // refuses to lower in some writes (J-236).
 func (c *account) completed() int32 { return cmp.Or(c.status.Completed.Len(), c.end.Succeeded) }
 
-// failedIndexes returns the failed indexes: their names if these are short, else their number.
+// failedIndexes names the failed indexes. If the names would be long, it gives only their number.
 func (c *account) failedIndexes() string { return c.named(&c.status.FailedIndexes) }
 
 func (c *account) named(set *indexset.Set) string {
@@ -259,8 +263,8 @@ func (c *account) named(set *indexset.Set) string {
 	return fmt.Sprintf("indexes %s of %d", names, c.job.Completions)
 }
 
-// perIndex says why a failed index got no further try: its own limit, or a rule of the podFailurePolicy. It returns ""
-// if some indexes failed by the limit and others by a rule.
+// perIndex says why failed indexes got no further try: backoffLimitPerIndex, or a rule of the podFailurePolicy. It
+// returns "" if both occurred.
 func (c *account) perIndex() string {
 	limit := c.job.Spec.BackoffLimitPerIndex
 	failing := func(e *projector.TryEnd) bool {
@@ -281,7 +285,7 @@ func (c *account) perIndex() string {
 	return ""
 }
 
-// stopped says how many pods the Job stopped because it did not want them any more.
+// stopped says how many pods the Job stopped because it did not want them any more; empty if none.
 func (c *account) stopped() string {
 	if n := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped }); n > 0 {
 		return count(n, "pod") + was(n) + "stopped"
@@ -289,7 +293,8 @@ func (c *account) stopped() string {
 	return ""
 }
 
-// told returns the number of tries in the entries for which meant returns true.
+// told returns how many tries (pods) ended in the ways for which meant returns true. It adds up the counts in job.Ends,
+// which has an entry for each way.
 func (c *account) told(meant func(*projector.TryEnd) bool) (n int32) {
 	ends := c.job.Ends
 	for i := range ends {

@@ -2,8 +2,8 @@ package words
 
 import "strings"
 
-// Admitted says what admission changed in a pod, from events.Evidence.Admitted: "containers[proxy] added,
-// containers[main].image app:2 → mirror/app:2". It is empty if nothing changed, and if that is unknown.
+// Admitted says what admission changed in a pod: "containers[proxy] added, containers[main].image app:2 →
+// mirror/app:2". names is events.Evidence.Admitted. It is empty if nothing changed, or if that is not known.
 func Admitted(names []string) string {
 	var parts []string
 	for _, name := range names {

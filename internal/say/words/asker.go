@@ -2,7 +2,8 @@ package words
 
 import "strings"
 
-// Asker returns the user who asked for a run, in the user's own words, and the field manager that was used.
+// Asker says which user asked for a run of a CronJob, and with which field manager. by is the recorded text: "USER by
+// MANAGER".
 func Asker(by string) string {
 	if i := strings.LastIndex(by, " by "); i >= 0 {
 		return by[:i] + " (field manager " + by[i+len(" by "):] + ")"

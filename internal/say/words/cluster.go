@@ -55,7 +55,7 @@ func (z Zone) namespaceText(f *events.NamespaceSeen) string {
 	return what + " is being deleted"
 }
 
-// passedOver says how many changes before this record were not recorded.
+// passedOver says how many changes of the object before this record got no record.
 func passedOver(r *events.Record) string {
 	if r.Evidence.PassedOver == 0 {
 		return ""
@@ -63,8 +63,9 @@ func passedOver(r *events.Record) string {
 	return fmt.Sprintf(" (%d changes before were not recorded: too many in a short time)", r.Evidence.PassedOver)
 }
 
-// passedOverText says what a PassedOver record counts: "namespace ci is over its budget of log: since 12:00:01 3012
-// pods and 1 job came and went without a record (3013 versions were seen); counting goes on".
+// passedOverText describes a PassedOver record: it counts changes that got no record because a namespace is over its
+// log budget (how much it may write an hour): "namespace ci is over its budget of log: since 12:00:01 3012 pods and 1
+// job came and went without a record (3013 versions were seen); counting goes on".
 func (z Zone) passedOverText(f *events.PassedOver, namespace string) string {
 	whose := "what is in no namespace"
 	if namespace != "" {
@@ -87,7 +88,8 @@ func (z Zone) passedOverText(f *events.PassedOver, namespace string) string {
 	return text
 }
 
-// wentText returns how many objects were created and deleted without a record: "3012 pods and 1 job"; empty for none.
+// wentText says how many objects were created and deleted again without a record: "3012 pods and 1 job"; empty for
+// none.
 func wentText(all []events.ObjectsWent) string {
 	var parts []string
 	for _, g := range all {

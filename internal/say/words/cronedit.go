@@ -7,10 +7,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TemplateEdited is the text by which CronChanges reports an edit of jobTemplate, without the values.
+// TemplateEdited is how CronChanges says that jobTemplate was edited. The text does not have the values.
 const TemplateEdited = "jobTemplate edited"
 
-// CronChanges returns the fields of a CronJob's spec that differ, with both values.
+// CronChanges says which fields of a CronJob's spec differ, with both values: "schedule: 0 3 * * * → 0 4 * * *".
 func CronChanges(old, now *events.CronJobSeen) []string {
 	var out []string
 	field := func(name, a, b string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// cronDetail describes a record of a CronJob's stream; ok is false for other records.
+// cronDetail describes a record about a CronJob in one line; ok is false for other records.
 func (n *Names) cronDetail(r *events.Record) (text string, ok bool) {
 	switch f := r.Facts.(type) {
 	case *events.CronJobSeen:
@@ -84,7 +84,7 @@ func runText(f *events.RunSeen) string {
 	return text
 }
 
-// cronStep describes what a step of a decision says about a CronJob, apart from its commands.
+// cronStep says what a step of a decision changes about the due times of a CronJob. It leaves out the commands.
 func (n *Names) cronStep(c *events.CronStep) string {
 	if c == nil {
 		return ""
@@ -112,7 +112,7 @@ func (n *Names) cronStep(c *events.CronStep) string {
 	return strings.Join(parts, ", ")
 }
 
-// TickText says what became of a due time, or of a range of due times.
+// TickText says what became of a due time (an instant of the schedule), or of a range of due times, with the times.
 func (n *Names) TickText(t *events.Tick) string {
 	text := n.Zone.due(t.First)
 	if t.Last != t.First {
@@ -146,7 +146,8 @@ func (n *Names) TickText(t *events.Tick) string {
 	return text
 }
 
-// TickSays says what became of a due time, and whether another controller started it.
+// TickSays says what became of a due time (an instant of a CronJob's schedule), and whether another controller started
+// it.
 func TickSays(t *events.Tick) string {
 	text := FateText(t.Fate)
 	if t.Observed && (t.Fate == events.TickStarted || t.Fate == events.TickAgain) {
@@ -155,10 +156,10 @@ func TickSays(t *events.Tick) string {
 	return text
 }
 
-// Undecided is the text for a due time that this controller should start, and that no record mentions yet.
+// Undecided is the text for a due time that our controller must start, and about which no record says anything yet.
 const Undecided = "nothing was decided about it yet"
 
-// WaitText says why another controller has not started a due time so far.
+// WaitText says why a due time is not started so far, if another controller must start it.
 func WaitText(h events.TickHold) string {
 	if h == events.NotHeld {
 		return "another controller has not started it so far"
@@ -166,7 +167,7 @@ func WaitText(h events.TickHold) string {
 	return HoldText(h)
 }
 
-// FateText says what became of a due time.
+// FateText says what became of a due time (an instant of a CronJob's schedule): started, too late, refused, and so on.
 func FateText(f events.TickFate) string {
 	switch f {
 	case events.TickStarted:
@@ -199,7 +200,7 @@ func FateText(f events.TickFate) string {
 	return "unknown"
 }
 
-// HoldText says why a due time is open and does not start.
+// HoldText says why a due time, which our controller must start, does not start now.
 func HoldText(h events.TickHold) string {
 	switch h {
 	case events.NotHeld:

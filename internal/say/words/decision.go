@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// decision says what was decided and why. Commands of one kind are one phrase, and the reason follows it.
+// decision says what was decided and why: first the commands, with one phrase for all of a kind, then the reason.
 func (n *Names) decision(s events.Stream, d *events.Decision) string {
 	var parts []string
 	for _, step := range d.Steps {
@@ -22,7 +22,7 @@ func (n *Names) decision(s events.Stream, d *events.Decision) string {
 	return strings.Join(parts, "; ")
 }
 
-// commands describes commands; consecutive ones of one kind share a phrase.
+// commands describes commands, with one phrase for consecutive ones of the same kind.
 func (n *Names) commands(s events.Stream, commands []events.Command) string {
 	var parts []string
 	for len(commands) > 0 {
@@ -40,7 +40,7 @@ func (n *Names) commands(s events.Stream, commands []events.Command) string {
 	return strings.Join(parts, ", ")
 }
 
-// many describes k commands of the kind of c.
+// many describes k commands of the same kind as c.
 func many(c events.Command, k int) string {
 	text := fmt.Sprintf(c.Traits().Many, k)
 	if create, ok := c.(*events.CreatePod); ok && create.Again {
@@ -49,7 +49,7 @@ func many(c events.Command, k int) string {
 	return text
 }
 
-// Phrase describes one command. It names pods if the log has their names.
+// Phrase describes one command. It names the command's pod, if the log has the name.
 func (n *Names) Phrase(s events.Stream, c events.Command) string {
 	if c == nil {
 		return "command"
@@ -64,8 +64,8 @@ func phrase(c events.Command, pod func(types.UID) string) string {
 	return events.Phrase(c, pod)
 }
 
-// writeText describes a status write. The most important part comes first: the last condition that the write adds, then
-// the pods that it newly counts. It does not mention that pods leave the list of uncounted pods again.
+// writeText describes a status write, the most important part first: the last condition that it adds, then the pods
+// that it newly counts. It leaves out that counted pods are removed from status.uncountedTerminatedPods.
 func writeText(c *events.WriteStatus) string {
 	rest := *c
 	rest.Change.Conditions, rest.Change.AddSucceeded, rest.Change.AddFailed, rest.Change.Counted = nil, nil, nil, nil
@@ -106,7 +106,7 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 		text = n.asked(r, f)
 	case command == nil:
 	case command.Traits().Kind == events.CommandWriteStatus:
-		text = command.Traits().Verb // the record of the decision has the change
+		text = command.Traits().Verb // what it changes stands in the record of the decision
 	default:
 		text = phrase(command, func(pod types.UID) string { return n.podOf(r, f, pod) })
 	}
@@ -122,7 +122,7 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 	return text
 }
 
-// asked describes a command that ended, from the record of its end alone.
+// asked describes a command that ended, when only the record of its end is known.
 func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	traits := f.Type.Traits()
 	switch {
@@ -134,8 +134,8 @@ func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	return traits.Verb
 }
 
-// podOf returns the name of a pod for the record of a command's end. The record itself has the name of the command's
-// pod, because the pod may be gone and Names may have forgotten it.
+// podOf returns the name of a pod, for the record of a command's end. If it is the command's own pod, the record has
+// the name: the pod may be gone, and Names may have forgotten it.
 func (n *Names) podOf(r *events.Record, f *events.CommandEnded, pod types.UID) string {
 	if pod == f.Pod && r.Evidence.Name != "" {
 		return r.Evidence.Name

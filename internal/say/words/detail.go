@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Object names what a record is about: the pod or the Job by its name, or the controller.
+// Object returns the name of what a record is about: a pod, a Job, a CronJob, a node or the controller.
 func (n *Names) Object(r *events.Record) string {
 	switch {
 	case r.Evidence.Name != "":
@@ -79,7 +79,7 @@ func (n *Names) detail(r *events.Record) string {
 	return controllerDetail(r, n.Zone)
 }
 
-// controllerDetail describes a record of the controller's stream.
+// controllerDetail describes a record about the controller, the cluster or the log.
 func controllerDetail(r *events.Record, zone Zone) string {
 	switch f := r.Facts.(type) {
 	case *events.LogCreated:
@@ -191,7 +191,8 @@ func syncedText(f *events.Synced) string {
 	return strings.Join(parts, ", ")
 }
 
-// epochText describes a new epoch, which begins with record at.
+// epochText describes the beginning of a new epoch: a new life of the log, after the cluster or the log went back. at
+// is the record with which it begins.
 func epochText(f *events.EpochChanged, at events.Sequence) string {
 	text := fmt.Sprintf("epoch %d begins", f.Epoch)
 	switch r := f.Rewind; {
@@ -203,7 +204,7 @@ func epochText(f *events.EpochChanged, at events.Sequence) string {
 			text += ": " + f.Lost.String()
 		}
 	case f.Reason != events.EpochClusterRewound:
-	case r.Object != "" && r.Found >= r.Known: // that it exists again is the proof, not a version
+	case r.Object != "" && r.Found >= r.Known: // the proof is that the object exists again, not its version
 		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s had gone at revision %d and is there again at %d; everything is listed again",
 			r.Object, r.Resource, r.Known, r.Found)
 	case r.Object != "":
@@ -240,7 +241,8 @@ func groupText(f *events.GroupSeen) string {
 	return "Workload " + f.Workload + ", PodGroup " + f.PodGroup
 }
 
-// retiredText returns the verdict, or the facts if the verdict was erased.
+// retiredText describes the record that ends a Job: by its verdict (one line that says why it ended), or if this was
+// erased, by the result and the counters.
 func retiredText(r *events.Record, f *events.JobRetired) string {
 	switch {
 	case r.Evidence.Sentence != "":
@@ -273,7 +275,7 @@ func Because(reason, message string) string {
 	return reason + ": " + message
 }
 
-// Namespace returns the namespace of the object that a record is about; empty for the controller.
+// Namespace returns the namespace of the object that a record is about; empty for a record about the controller.
 func (n *Names) Namespace(r *events.Record) string {
 	if r.Evidence.Namespace != "" {
 		return r.Evidence.Namespace
@@ -281,8 +283,8 @@ func (n *Names) Namespace(r *events.Record) string {
 	return n.Job(r.Stream).Namespace
 }
 
-// DetailWide describes a record like Detail, but with every command of a decision, and with the sentences of its
-// reasons.
+// DetailWide describes a record like Detail, in one line, but has every command of a decision, and a sentence for each
+// reason.
 func (n *Names) DetailWide(r *events.Record) string {
 	d, ok := r.Facts.(*events.Decision)
 	if !ok {

@@ -1,7 +1,13 @@
-// Package words describes records in words, one sentence for each.
+// Package words describes records of the log in words, one sentence for each.
 //
-// [Names] remembers the names of objects in records, so that [Names.Detail] and [Names.Phrase] can name the pod or the
-// Job. Invariants:
+//	names := &words.Names{}
+//	for r := range records {
+//		names.Learn(&r) // remembers the names of Jobs, pods and commands
+//		fmt.Println(names.Detail(&r))
+//		names.Forget(&r)
+//	}
+//
+// Invariants:
 //
 //   - Foreign texts (names, messages, exit texts) reach a terminal only through [Clean], which never writes a control
 //     character, an escape sequence or a direction mark.

@@ -8,14 +8,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// sighted tells which spec an observation of a Job showed.
+// sighted says which spec a Job had when it was seen: the hash of the spec, and the record that stores it.
 type sighted struct {
-	at     events.Sequence // record of the observation; 0 for none
+	at     events.Sequence // record in which the Job was seen; 0 for none
 	hash   string
-	specAt events.Sequence // record that stores the spec
+	specAt events.Sequence // record that stores the spec with this hash
 }
 
-// edits describes the edits of a Job's spec that a record shows: "suspend: false → true".
+// edits says what a record shows to be edited in a Job's spec: "suspend: false → true".
 func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
 	if r.Kind == events.KindJobAdded {
 		return nil
@@ -38,8 +38,7 @@ func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
 	return SpecChanges(old, now)
 }
 
-// sightedBefore looks up the newest observation before record r. It is for the case that Names was not shown the
-// records before r.
+// sightedBefore looks up which spec the Job had before record r. It is for a record before which Names learned none.
 func (n *Names) sightedBefore(r *events.Record) sighted {
 	if n.Back == nil || r.Previous == 0 {
 		return sighted{}
@@ -55,7 +54,7 @@ func (n *Names) sightedBefore(r *events.Record) sighted {
 	return sighted{}
 }
 
-// spec returns the spec that record at stores; nil if it cannot be read.
+// spec returns the spec that record at stores; nil if the record cannot be read.
 func (n *Names) spec(s *streamNames, at events.Sequence) *events.JobSpec {
 	if spec := s.specs[at]; spec != nil || n.Record == nil || at == 0 {
 		return spec
@@ -68,7 +67,7 @@ func (n *Names) spec(s *streamNames, at events.Sequence) *events.JobSpec {
 	return spec
 }
 
-// SpecChanges describes the differences between two specs.
+// SpecChanges says in which fields two specs of a Job differ: "parallelism: 2 → 3".
 func SpecChanges(old, now *events.JobSpec) []string {
 	var parts []string
 	field := func(name, a, b string) {
@@ -91,7 +90,7 @@ func SpecChanges(old, now *events.JobSpec) []string {
 	field("scheduling policy", old.SchedulingPolicy, now.SchedulingPolicy)
 	field("scheduling minCount", number(old.MinCount), number(now.MinCount))
 	if old.Key != now.Key {
-		return parts // only the keys of the hashes differ
+		return parts // the hashes differ only because they have different keys
 	}
 	if old.Policies != now.Policies {
 		parts = append(parts, "selector or policies edited")
@@ -105,7 +104,7 @@ func SpecChanges(old, now *events.JobSpec) []string {
 	return parts
 }
 
-// number returns an optional number as text; empty if it is unset.
+// number returns an optional number as text; empty for nil.
 func number[T int32 | int64](v *T) string {
 	if v == nil {
 		return ""

@@ -11,16 +11,16 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Names remembers the names in records: Jobs by stream, pods by UID, commands by ID. It forgets the names of a Job once
-// no pod and no command of the Job is left, or the Job has retired. So its size does not grow with the length of the
-// log. It is not safe for concurrent use.
+// Names remembers the names in records, to describe later records: of Jobs by stream (the records about one object), of
+// pods by UID, and commands by ID. It forgets the names of a Job when nothing is left to do for it, or when its object,
+// pods and commands are gone. So its size does not grow with the length of the log. It is not safe for concurrent use.
 type Names struct {
-	// Stream reads a stream from its first record on, Back reads from a record toward the first, and Record reads one
-	// record. With them Names looks up records that it was not shown. They are nil if nothing can be looked up.
+	// Stream, Back and Record look up records that Names did not learn. Stream reads a stream from its first record on,
+	// Back reads from a record toward the first, and Record reads one record. They may be nil.
 	Stream func(events.Stream) iter.Seq2[events.Record, error]
 	Back   func(events.Stream, events.Sequence) iter.Seq2[events.Record, error]
 	Record func(events.Sequence) (events.Record, error)
-	// Zone is the zone of times in texts.
+	// Zone is the time zone of times in texts.
 	Zone Zone
 
 	streams map[events.Stream]*streamNames
@@ -28,16 +28,16 @@ type Names struct {
 
 type streamNames struct {
 	job    events.JobRef
-	looked bool // the stream was searched for job
-	gone   bool // the Job's object is gone
+	looked bool // the records were searched for the name of the Job
+	gone   bool // the Job's object is deleted
 	pods   map[types.UID]string
-	specs  map[events.Sequence]*events.JobSpec // specs that the stream stores
-	seen   [2]sighted                          // newest two observations of the Job, the newest first
-	// commands are the commands in flight. Package follow also has them, but it reads a log. This package must work
-	// without a log, for subscribers to NATS.
+	specs  map[events.Sequence]*events.JobSpec // specs of the Job, by the record that stores them
+	seen   [2]sighted                          // the newest two times that the Job was seen, the newest first
+	// commands are the commands in flight (without an outcome so far). Package follow also has them, but it reads a
+	// log. This package must work without a log, for subscribers to NATS.
 	commands map[events.CommandID]events.Command
-	newest   events.Sequence // newest record that Learn got, or from which lookBack began
-	before   events.Sequence // record at which lookBack continues; 0 for none
+	newest   events.Sequence // newest record that Learn got
+	before   events.Sequence // record at which lookBack continues; 0 if it has nothing left to read
 }
 
 func (n *Names) of(s events.Stream) *streamNames {
@@ -59,13 +59,14 @@ func (n *Names) of(s events.Stream) *streamNames {
 	return known
 }
 
-// Learn remembers the names in a record. Call it for every record in order, before Detail is called for that record.
+// Learn remembers the names in a record. Call it for each record in the order of the log, before Detail for that
+// record.
 func (n *Names) Learn(r *events.Record) {
 	if r.Stream == events.Controller {
 		return
 	}
 	s := n.of(r.Stream)
-	if r.Previous != s.newest || s.newest == 0 { // Learn did not get the records before this one
+	if r.Previous != s.newest || s.newest == 0 { // there are earlier records that Learn did not get
 		s.before, s.seen = r.Previous, [2]sighted{}
 	}
 	s.newest = r.Sequence
@@ -91,7 +92,7 @@ func (n *Names) Learn(r *events.Record) {
 		}
 	case *events.Decision:
 		for place, c := range f.Commands() {
-			if _, ends := c.(*events.Withdraw); !ends { // a Withdraw has no end of its own
+			if _, ends := c.(*events.Withdraw); !ends { // a Withdraw gets no record of its outcome
 				s.commands[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = c
 			}
 		}
@@ -100,7 +101,7 @@ func (n *Names) Learn(r *events.Record) {
 	}
 }
 
-// Call sets the name of a stream's Job, for a caller that knows it from another source than records.
+// Call sets the name of the Job in a stream. It is for callers that do not know the name from a record.
 func (n *Names) Call(s events.Stream, job events.JobRef) {
 	if s != events.Controller && job.Name != "" {
 		known := n.of(s)
@@ -108,7 +109,7 @@ func (n *Names) Call(s events.Stream, job events.JobRef) {
 	}
 }
 
-// Issued adds a command in flight, for a caller that knows it from another source than records.
+// Issued adds a command in flight (without an outcome so far). It is for callers that do not know it from a record.
 func (n *Names) Issued(s events.Stream, name events.CommandID, c events.Command) {
 	n.of(s).commands[name] = c
 }
@@ -128,7 +129,7 @@ func (s *streamNames) pod(uid types.UID, r *events.Record) {
 	}
 }
 
-// stored remembers the names in a stored state.
+// stored remembers the names in a checkpoint: a record with the whole state of the Job.
 func (s *streamNames) stored(r *events.Record) {
 	var names pb.StateNames
 	if proto.Unmarshal(r.Evidence.State, &names) != nil {
@@ -149,7 +150,8 @@ func (s *streamNames) stored(r *events.Record) {
 	}
 }
 
-// Forget drops the names that are not needed after the record. Call it after the record was shown.
+// Forget drops names that no later record needs: of a pod that is gone, or of a Job that is done. Call it after a
+// record was described.
 func (n *Names) Forget(r *events.Record) {
 	s := n.streams[r.Stream]
 	if s == nil {
@@ -173,13 +175,14 @@ func (n *Names) Forget(r *events.Record) {
 	}
 }
 
-// mayStand reports whether a command may stay in flight after a refusal of that class, or after a try of unknown
-// outcome.
+// mayStand reports whether a command may still be tried again: after a refusal with the given class of error, or after
+// a try with unknown outcome (class 0).
 func mayStand(c events.Command, class events.RefusalClass) bool {
 	return c != nil && c.Traits().Retried && class.Passing()
 }
 
-// Job returns the Job of a stream. Its name is empty if the log does not have it.
+// Job returns the name of the Job in a stream (the records about one object). The name is empty if the log does not
+// have it.
 func (n *Names) Job(s events.Stream) events.JobRef {
 	if s == events.Controller {
 		return events.JobRef{}
@@ -200,7 +203,7 @@ func (n *Names) Job(s events.Stream) events.JobRef {
 	return known.job
 }
 
-// Pod returns the name of a pod of the stream, or its UID if the log does not have the name.
+// Pod returns the name of a pod of the Job in stream s; its UID if the log does not have the name.
 func (n *Names) Pod(s events.Stream, uid types.UID) string {
 	known := n.of(s)
 	if known.pods[uid] == "" && uid != "" && n.Back != nil && s.Kind == events.StreamJob {
@@ -212,14 +215,14 @@ func (n *Names) Pod(s events.Stream, uid types.UID) string {
 	return string(uid)
 }
 
-// lookBack reads a stream backward until a record names the pod. It begins where it stopped before.
+// lookBack reads a stream backward until a record names the pod uid. It continues where the last call stopped.
 func (n *Names) lookBack(s events.Stream, known *streamNames, uid types.UID) {
 	if known.before == 0 {
 		return
 	}
 	for r, err := range n.Back(s, known.before) {
 		if err != nil {
-			known.before = 0 // do not try again
+			known.before = 0 // do not try again after an error
 			return
 		}
 		known.before = r.Previous
@@ -237,7 +240,8 @@ func (n *Names) lookBack(s events.Stream, known *streamNames, uid types.UID) {
 	}
 }
 
-// Command returns a command by its ID; nil if it cannot be found.
+// Command returns a command by its ID: the record of its decision, and its place there. It returns nil if that record
+// cannot be read.
 func (n *Names) Command(s events.Stream, name events.CommandID) events.Command {
 	if c := n.of(s).commands[name]; c != nil {
 		return c
@@ -259,7 +263,8 @@ func (n *Names) Command(s events.Stream, name events.CommandID) events.Command {
 	return nil
 }
 
-// RecordJSON returns the record as JSON, with the namespace and the name of its Job from earlier records.
+// RecordJSON returns a record as JSON for programs (recordjson.Record). It adds the namespace and the name of the Job,
+// which earlier records have.
 func (n *Names) RecordJSON(r *events.Record) []byte {
 	return recordjson.RecordOf(r, n.Namespace(r), n.Job(r.Stream).Name)
 }

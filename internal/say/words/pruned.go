@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// prunedText says which records were pruned, why, and which readers missed some of them.
+// prunedText describes a record about pruning: which old records were deleted and why, and which readers missed some.
 func prunedText(f *events.Pruned) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "records before %d are no longer kept", f.First)

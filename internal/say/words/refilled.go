@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// refilledText says what the stream of a replicated log had lost, and which records were stored there again.
+// refilledText describes a record about a replicated log whose JetStream stream had lost records: what it had lost, and
+// which records were stored there again.
 func refilledText(f *events.StreamRefilled) string {
 	lost := fmt.Sprintf("the stream of the log had gone back to place %d", f.Place)
 	if f.Place == 0 {

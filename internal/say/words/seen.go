@@ -45,7 +45,7 @@ func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
 	return strings.Join(parts, "; ")
 }
 
-// fresh reports whether the status was never written.
+// fresh reports whether no controller has written the status of the Job yet.
 func fresh(s *events.JobStatus) bool {
 	return s.Active+s.Succeeded+s.Failed == 0 && s.StartTime == 0 && !s.HasUncounted && len(s.Conditions) == 0
 }
@@ -103,12 +103,12 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	}
 	e := r.Evidence
 	if f.Waiting == initializing {
-		e.StillRun = nil // WaitMessage names these containers
+		e.StillRun = nil // WaitMessage names them already
 	}
 	return strings.Join(append(parts, podEvidence(&e)...), ", ")
 }
 
-// podEvidence returns what the kubelet, admission and the containers say about a pod.
+// podEvidence returns what the kubelet, admission and the containers tell about a pod, as phrases.
 func podEvidence(e *events.Evidence) (parts []string) {
 	if e.Reason != "" {
 		parts = append(parts, Because(e.Reason, e.Message))
@@ -140,11 +140,11 @@ func podEvidence(e *events.Evidence) (parts []string) {
 	return parts
 }
 
-// initializing is the reason of containers that wait for the init containers.
+// initializing is the waiting reason of containers while the init containers run.
 const initializing = "PodInitializing"
 
-// WaitMessage returns the message that explains why a pod waits: that of the scheduler or the kubelet for the reason,
-// or which init containers the pod waits for.
+// WaitMessage says why a pod waits: by the message of the scheduler or the kubelet, or by the names of the init
+// containers that have not ended.
 func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
 	if text := f.Sandbox.String(); text != "" {
 		return text
@@ -166,8 +166,8 @@ func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
 	return ""
 }
 
-// exits says how the containers ended: how often they were restarted, the exits that ended the pod, and earlier exits
-// of containers that ran again.
+// exits says how the containers of a pod ended: how often they were restarted, the exits that ended the pod, and
+// earlier exits of containers that ran again.
 func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
 	var parts []string
 	if f.Restarts > 0 {
@@ -199,7 +199,7 @@ func Times(n uint32) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// asked says when the deletion of a pod was requested, as exactly as the record tells.
+// asked says when the deletion of a pod was requested. The record may only tell a bound for that time.
 func asked(r *events.Record, f *events.PodSeen, zone Zone) string {
 	at, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {

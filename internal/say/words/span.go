@@ -8,7 +8,7 @@ import (
 
 const day = 24 * time.Hour
 
-// steps are the roundings of durations: a duration shorter than below is rounded to a multiple of to.
+// steps say how durations are rounded: one shorter than below, to a multiple of to.
 var steps = []struct{ below, to time.Duration }{
 	{time.Second, time.Millisecond},
 	{time.Minute, 100 * time.Millisecond},
@@ -21,7 +21,7 @@ var steps = []struct{ below, to time.Duration }{
 // Span returns a duration for people, rounded to a useful precision: "40ms", "29.3s", "1m20s", "2h30m", "2d23h", "12d".
 func Span(d time.Duration) string {
 	if d < 0 {
-		return "-" + Span(max(-d, 0)) // -d of the smallest duration is negative
+		return "-" + Span(max(-d, 0)) // even for the smallest duration, which has no positive counterpart
 	}
 	for _, s := range steps {
 		if d < s.below {
@@ -31,7 +31,7 @@ func Span(d time.Duration) string {
 	return inParts(d.Truncate(day))
 }
 
-// inParts returns a duration without the parts that are zero. From 48 hours on it has days.
+// inParts returns a duration such as "1m20s", without the parts that are zero. From 48 hours on it has days: "2d23h".
 func inParts(d time.Duration) string {
 	if d < time.Minute {
 		return d.String()
@@ -53,11 +53,11 @@ func inParts(d time.Duration) string {
 	return b.String()
 }
 
-// coarse are the units to which Alike rounds.
+// coarse are the units to which Alike rounds, from fine to coarse.
 var coarse = []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour}
 
-// Alike returns the duration to which a and b both round, in a unit of at most a tenth of either: 509ms and 512ms are
-// both about 510ms. are is false if there is none, as for 2.1s and 3.1s.
+// Alike returns the duration to which a and b both round: 509ms and 512ms are both about 510ms. The unit is at most a
+// tenth of either. are is false if there is no such duration, as for 2.1s and 3.1s.
 func Alike(a, b time.Duration) (about time.Duration, are bool) {
 	for _, unit := range coarse {
 		if about = a.Round(unit); unit <= min(a, b)/10 && about == b.Round(unit) {

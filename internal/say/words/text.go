@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Clean makes a foreign text safe to print: it stays on one line and cannot control a terminal. Characters other than
-// visible ones and plain spaces are written as in a Go string, and bytes that are not UTF-8 as \x and two digits.
+// Clean makes a text from elsewhere safe to print: it stays on one line, and cannot control a terminal. Invisible
+// characters are written as in a Go string, and bytes that are not UTF-8 as \x and two digits.
 func Clean(s string) string {
 	if strings.IndexFunc(s, hidden) < 0 && utf8.ValidString(s) {
 		return s
@@ -35,10 +35,10 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// hidden reports whether a terminal could treat r as something other than a visible character.
+// hidden reports whether r is no visible character, so that a terminal could act on it.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
-// Moment returns a time in UTC, like Zone.Moment.
+// Moment returns a time in UTC, to the millisecond, with its date.
 func Moment(t events.Time) string { return Zone{}.Moment(t) }
 
 // Count returns a number of things: "1 pod", "3 pods".

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Zone is the time zone of times in texts. The zero Zone is UTC.
+// Zone is the time zone in which texts write times. The zero Zone is UTC.
 type Zone struct {
 	Location *time.Location // nil for UTC
 }
@@ -31,10 +31,10 @@ func (z Zone) Clock(t events.Time) string { return z.write(t, "15:04:05.000Z07:0
 // ClockSecond returns the time of day to the second, with the zone.
 func (z Zone) ClockSecond(t events.Time) string { return z.write(t, "15:04:05Z07:00") }
 
-// Stamp returns a time in the format of JSON, in the zone.
+// Stamp returns a time as JSON has it (RFC 3339 with nanoseconds), in the zone.
 func (z Zone) Stamp(t events.Time) string { return z.write(t, time.RFC3339Nano) }
 
-// Day returns the date and the zone, as a heading for times without them.
+// Day returns the date with the zone, as a heading above times of day.
 func (z Zone) Day(t events.Time) string {
 	if z.Location == nil {
 		return z.In(t).Format("2006-01-02") + " UTC"
@@ -42,7 +42,7 @@ func (z Zone) Day(t events.Time) string {
 	return z.In(t).Format("2006-01-02, ") + z.Name(t)
 }
 
-// Name returns the zone's name as of time t, for a line whose times are without it.
+// Name returns the name of the zone at time t, for a line that writes its times without a zone.
 func (z Zone) Name(t events.Time) string {
 	if z.Location == nil {
 		return "UTC"
@@ -56,7 +56,7 @@ func (z Zone) SameDay(a, b events.Time) bool {
 	return z.In(a).Format(day) == z.In(b).Format(day)
 }
 
-// bare returns a time without its zone. The text is shown beside the time of the record, which has the zone.
+// bare returns a time without its zone. It stands beside the time of the record, which has the zone.
 func (z Zone) bare(t events.Time, layout string) string { return z.In(t).Format(layout) }
 
 func (z Zone) write(t events.Time, layout string) string {

@@ -7,37 +7,40 @@ import (
 )
 
 const (
-	// most bounds the bytes that are queued for sending. A Write that would exceed it waits until the queue is sent.
+	// most is the largest number of bytes that wait for sending. A Write that would exceed it waits until they are
+	// sent.
 	most = 64 << 10
-	// closing bounds how long Close waits until the queue is sent.
+	// closing is how long Close waits at most until the waiting bytes are sent.
 	closing = time.Second
 )
 
-// conn is a connection that joins writes and gathers reads. Write only queues bytes. A writer goroutine usually runs
-// when the caller of Write blocks on something else; then it sends the whole queue in one write.
+// conn is a connection that needs fewer system calls: it joins writes, and one read gets what several would. Write only
+// queues bytes. A writer goroutine sends the whole queue in one write; it usually runs when the caller of Write next
+// waits for something.
 type conn struct {
 	net.Conn
 
 	in gatherer
 
 	mu      sync.Mutex
-	changed sync.Cond // signals changes of the fields below
+	changed sync.Cond // signals that a field below it has changed
 	waiting []byte
-	writing bool  // the writer goroutine is sending
+	writing bool  // the writer goroutine is in the middle of sending
 	err     error // why Write accepts no more bytes; nil while it does
 }
 
 func newConn(c net.Conn, period func() time.Duration) *conn {
 	joined := &conn{Conn: c, in: gatherer{from: c, period: period}}
 	joined.changed.L = &joined.mu
-	go joined.write() // ends after Close, or after the first write that fails
+	go joined.write() // the goroutine ends after Close, or when a write fails
 	return joined
 }
 
-// Read implements net.Conn.
+// Read implements net.Conn: it returns bytes that the server sent (see gatherer).
 func (c *conn) Read(b []byte) (int, error) { return c.in.Read(b) }
 
-// Write queues b. If sending fails later, the connection is closed, and the next Write and Read return an error.
+// Write adds b to the bytes that wait for sending. If sending fails later, the connection is closed, and the next Write
+// or Read returns the error.
 func (c *conn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,15 +80,15 @@ func (c *conn) write() {
 		if err != nil {
 			c.waiting = nil
 			if c.err == nil {
-				c.err = err // set before the peer can notice: the next Write returns it
+				c.err = err // set before the server can notice: the next Write returns it
 			}
-			_ = c.Conn.Close() // so that Reads end
+			_ = c.Conn.Close() // ends a Read that waits
 			return
 		}
 	}
 }
 
-// Close sends the queue, for up to one second, and closes the connection.
+// Close sends the waiting bytes, for up to one second, and closes the connection.
 func (c *conn) Close() error {
 	_ = c.SetWriteDeadline(time.Now().Add(closing))
 	c.mu.Lock()

@@ -6,23 +6,25 @@ import (
 )
 
 const (
-	// room is the size of the read buffer in bytes.
+	// room is the size of the read buffer, in bytes.
 	room = 64 << 10
-	// listing is how long reads are immediate after one that filled the buffer: a list or other bulk data is arriving.
+	// listing is how long reads are immediate after one that filled the buffer. Such a read means that a list, or other
+	// bulk data, is arriving.
 	listing = 100 * time.Millisecond
 )
 
-// gatherer reads a connection at most once in a period, so that one read returns what arrived in it.
+// gatherer reads a connection at most once in a period, so that one system call gets all bytes that arrived meanwhile.
 type gatherer struct {
 	from   net.Conn
-	period func() time.Duration // returns the current period; 0 for immediate reads
-	read   time.Time            // end of the newest read
-	full   time.Time            // end of the newest read that filled the buffer
+	period func() time.Duration // returns the present period; 0 for reads without waiting
+	read   time.Time            // when the last read ended
+	full   time.Time            // when the last read that filled the buffer ended
 	buffer []byte
-	rest   []byte // part of the buffer that Read has not returned yet
+	rest   []byte // bytes in buffer that Read has not returned yet
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. It returns bytes that are left of the last read, or else waits until the period is over,
+// and reads the connection.
 func (g *gatherer) Read(b []byte) (int, error) {
 	if len(g.rest) == 0 {
 		g.wait()
@@ -43,7 +45,8 @@ func (g *gatherer) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// wait waits until the period since the last read is over. Bytes that arrive in that time do not wake the process.
+// wait waits until the period since the last read is over. For 100 ms after a read that filled the buffer, it does not
+// wait. Bytes that arrive meanwhile do not wake the process.
 func (g *gatherer) wait() {
 	p := g.period()
 	if p == 0 {

@@ -6,14 +6,14 @@ import (
 	"syscall"
 )
 
-// ErrNotHeld is returned by a write that May forbids. The connection is then closed.
+// ErrNotHeld is the error of a write that Traffic.May forbids. The caller must then close the connection.
 var ErrNotHeld = errors.New("the connection is closed: nothing may be sent at the moment")
 
-// guarded is a connection that calls may right before each write(2), and does nothing between that call and the system
-// call. It is for a process that may be paused at any instruction, and may lose its right to send during the pause. A
-// forbidden write returns ErrNotHeld. The caller must then close the connection. This resets it, so that the kernel
-// drops the bytes that the peer has not received. If the process is paused between may and the system call, that one
-// write is still sent.
+// guarded is a connection that asks right before each write(2) whether the process may still send (may). It does
+// nothing between that call and the system call. This is for a process that may be paused at any instruction, and may
+// lose its right to send meanwhile. A forbidden write returns ErrNotHeld, and the caller must close the connection.
+// Closing resets it, so the kernel drops the bytes that the server has not received. If the process is paused between
+// may and the system call, this one write is still sent.
 type guarded struct {
 	net.Conn
 	raw syscall.RawConn // nil if the connection has no file descriptor
@@ -30,7 +30,7 @@ func guard(c net.Conn, may func() bool) net.Conn {
 	return g
 }
 
-// SyscallConn implements syscall.Conn.
+// SyscallConn implements syscall.Conn: it gives access to the file descriptor.
 func (g *guarded) SyscallConn() (syscall.RawConn, error) {
 	if g.raw == nil {
 		return nil, errors.ErrUnsupported
@@ -38,7 +38,7 @@ func (g *guarded) SyscallConn() (syscall.RawConn, error) {
 	return g.raw, nil
 }
 
-// Write implements net.Conn.
+// Write implements net.Conn. It writes only while may returns true; otherwise it returns ErrNotHeld.
 func (g *guarded) Write(b []byte) (n int, err error) {
 	if g.raw != nil {
 		n, err = g.writeRaw(b)
@@ -53,7 +53,7 @@ func (g *guarded) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// writeRaw writes like net.Conn, and calls may before each system call. A slow peer needs many of them, and the process
+// writeRaw writes b, and calls may before each system call. A slow server makes many of them necessary, and the process
 // may be paused while it waits for the next.
 func (g *guarded) writeRaw(b []byte) (n int, err error) {
 	waited := g.raw.Write(func(fd uintptr) (done bool) {
@@ -81,7 +81,7 @@ func (g *guarded) writeRaw(b []byte) (n int, err error) {
 	return n, err
 }
 
-// forget makes Close reset the connection, so that unsent bytes are dropped.
+// forget makes Close reset the connection, so that the kernel drops bytes that are not sent yet.
 func (g *guarded) forget() {
 	if c, ok := g.Conn.(interface{ SetLinger(sec int) error }); ok {
 		_ = c.SetLinger(0)

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// quiet tells the kernel when received bytes wake the process: if on is set, only when half of the buffer is full, else
-// for each byte. If the call fails, the process is woken early, which is harmless.
+// quiet sets when received bytes wake the process: if on is true, only when half of the buffer is full, otherwise at
+// once. If the system call fails, the process is woken too often, which is harmless.
 func quiet(c net.Conn, on bool) {
 	s, ok := c.(syscall.Conn)
 	if !ok {

@@ -4,5 +4,5 @@ package coalesce
 
 import "net"
 
-// quiet does nothing: received bytes wake the process.
+// quiet does nothing: on this system, each received byte wakes the process.
 func quiet(net.Conn, bool) {}

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Certificate returns a TLS configuration with a certificate from files. It reads the files again when they change, so
-// a renewed certificate only has to be written to them. If the new pair cannot be read, it logs that, and uses the
-// previous pair. It returns an error if the first pair cannot be read.
+// Certificate returns a TLS configuration with a certificate from files. It reads the files again when they change: to
+// renew the certificate, it is enough to write them. If new files cannot be read, it logs that, and keeps the previous
+// certificate. If the first ones cannot be read, it returns an error.
 func Certificate(certFile, keyFile string, logger *slog.Logger) (*tls.Config, error) {
 	p := &pair{certFile: certFile, keyFile: keyFile, logger: logger}
 	if _, err := p.get(nil); err != nil {
@@ -21,8 +21,8 @@ func Certificate(certFile, keyFile string, logger *slog.Logger) (*tls.Config, er
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: p.get, NextProtos: []string{"http/1.1"}}, nil
 }
 
-// Authority returns, in PEM, the certificate by which clients can check the first one in a file: the last certificate
-// of the chain. If the file has only one certificate, it returns that one.
+// Authority returns the certificate, in PEM, with which clients can check the certificate in a file. It is the last one
+// in the file: that of the CA in a chain, or the certificate itself if it is the only one.
 func Authority(certFile string) ([]byte, error) {
 	text, err := os.ReadFile(certFile)
 	if err != nil {
@@ -40,7 +40,7 @@ func Authority(certFile string) ([]byte, error) {
 	return pem.EncodeToMemory(last), nil
 }
 
-// pair is a certificate with its key, and the modification times of its files when they were read.
+// pair is a certificate with its key, as last read, and the modification times that the two files then had.
 type pair struct {
 	certFile, keyFile string
 	logger            *slog.Logger
@@ -73,7 +73,7 @@ func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return p.now, nil
 }
 
-// before returns the certificate that was read before, or an error if there is none.
+// before returns the certificate that was read earlier. If there is none, it returns err.
 func (p *pair) before(err error) (*tls.Certificate, error) {
 	if p.now == nil {
 		return nil, fmt.Errorf("read the certificate: %w", err)

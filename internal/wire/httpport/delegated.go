@@ -18,8 +18,8 @@ import (
 )
 
 // Delegated lets the API server decide who may read a URL path of this port. A request must have a Kubernetes token
-// (TokenReview) whose user may "get" the path as a non-resource URL (SubjectAccessReview). Components of Kubernetes
-// give Prometheus access to their metrics in the same way.
+// (checked with a TokenReview). Its user must have the right to "get" the path as a non-resource URL (checked with a
+// SubjectAccessReview). Components of Kubernetes admit Prometheus to their metrics in the same way.
 type Delegated struct {
 	Client kubernetes.Interface
 	Logger *slog.Logger
@@ -27,11 +27,11 @@ type Delegated struct {
 	vain    seldom
 	mu      sync.Mutex
 	answers map[question]answer
-	asking  chan struct{} // semaphore of requests in flight; made with the first request
-	pace    *rate.Limiter // rate limit of requests, for all tokens together; made with the first request
+	asking  chan struct{} // limits how many requests to the API server run; made with the first one
+	pace    *rate.Limiter // limits the requests per second, of all tokens together; made with the first one
 }
 
-// question is a token and a path. It has only a hash of the token.
+// question is the key of a cached answer: a token, as a hash, and a path.
 type question struct {
 	token [sha256.Size]byte
 	path  string
@@ -43,19 +43,20 @@ type answer struct {
 }
 
 const (
-	believedFor = 10 * time.Second // how long an answer is used, so a revoked right remains effective for this long
+	believedFor = 10 * time.Second // how long an answer is cached: a revoked right lasts so much longer
 	mostAnswers = 1000
 	mostAsking  = 4
 	asksEach    = 100 // requests per second
 	askedWithin = 5 * time.Second
 )
 
-// Guard calls next only for requests that the API server allows.
+// Guard returns a handler that calls next only for requests whose user may read the path of the request.
 func (d *Delegated) Guard(next http.Handler) http.Handler {
 	return d.guard(next, func(r *http.Request) string { return r.URL.Path })
 }
 
-// GuardAs does the same as Guard, but asks about the same path for every request.
+// GuardAs returns a handler that calls next only for requests whose user may read the given path, whatever path they
+// have.
 func (d *Delegated) GuardAs(path string, next http.Handler) http.Handler {
 	return d.guard(next, func(*http.Request) string { return path })
 }
@@ -83,7 +84,8 @@ func (d *Delegated) guard(next http.Handler, pathOf func(*http.Request) string) 
 	})
 }
 
-// judge returns the HTTP status for a request with this token: 200 if it is allowed.
+// judge returns the HTTP status for a request with a token: 200 if its user may read the path. It asks the API server,
+// unless the answer is cached.
 func (d *Delegated) judge(ctx context.Context, token, path string) int {
 	q := question{sha256.Sum256([]byte(token)), path}
 	d.mu.Lock()
@@ -109,7 +111,7 @@ func (d *Delegated) judge(ctx context.Context, token, path string) int {
 	}
 	status, err := d.ask(ctx, token, path)
 	if err != nil {
-		if !errors.Is(err, context.Canceled) { // otherwise the client is gone
+		if !errors.Is(err, context.Canceled) { // the error is Canceled if the client has gone
 			d.vain.say(d.Logger, "the API server was asked in vain whether a scraper may read", "path", path, "error", err)
 		}
 		return http.StatusServiceUnavailable

@@ -1,5 +1,10 @@
-// Package httpport serves HTTP on a port that other machines can reach. It has limits: however many clients connect,
-// and however slowly they send, its memory stays bounded, and correct requests are answered.
+// Package httpport serves HTTP on a port that other machines can reach. However many clients connect, and however
+// slowly they send, its memory stays bounded, and correct requests are answered.
+//
+//	server, err := httpport.Listen(httpport.Config{Address: ":8443", Handler: handler, TLS: tls})
+//	err = server.Run() // until Shutdown
+//
+// Its limits:
 //
 //   - At most Config.Connections are open. One more closes the connection that has been idle longest.
 //   - A request must arrive within ten seconds, and an idle connection is closed after one minute.
@@ -10,5 +15,5 @@
 //
 // # Concurrency
 //
-// A Server is run by one goroutine and closed by any. Handlers run at the same time.
+// One goroutine calls Run; any may call Shutdown. Handlers run at the same time.
 package httpport

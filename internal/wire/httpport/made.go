@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	madeFor  = 90 * 24 * time.Hour // validity of the server's certificate
-	madeEach = 30 * 24 * time.Hour // after this time a new certificate is made for the same key
-	madeBack = time.Hour           // a certificate is valid from this long before, for clients with slow clocks
+	madeFor  = 90 * 24 * time.Hour // how long the server's certificate is valid
+	madeEach = 30 * 24 * time.Hour // when a new certificate is made, with the same key
+	madeBack = time.Hour           // how far back a certificate is valid, for clients with slow clocks
 	// Validity of the CA. It exists only in the memory of a process, and no process runs for ten years.
 	authorityFor = 10 * 365 * 24 * time.Hour
 )
 
-// Own is a certificate that this process made, with the CA that signed it.
+// Own is a TLS configuration with a certificate that this process made, and what clients need to trust it.
 type Own struct {
 	TLS       *tls.Config
-	Authority []byte // the CA's certificate in PEM
-	// Pin is the SHA-256 of the certificate's public key in the format of curl --pinnedpubkey, for clients that do not
-	// know the CA.
+	Authority []byte // certificate, in PEM, of the CA that signed it
+	// Pin is a hash (SHA-256) of the certificate's public key, in the form of curl --pinnedpubkey. It is for clients
+	// that do not have the CA.
 	Pin string
 }
 
-// Made makes a CA, and a server certificate for hosts (names and addresses) that it signs. The keys are in memory only,
-// and last as long as the process. The certificate is renewed every 30 days.
+// Made makes a CA, and a server certificate that the CA signs. hosts are the names and addresses that the certificate
+// is for. The keys are in memory only, as long as the process lives. The certificate is renewed every 30 days.
 func Made(hosts []string) (*Own, error) {
 	ca, err := newAuthority()
 	if err != nil {
@@ -61,13 +61,13 @@ func Made(hosts []string) (*Own, error) {
 	}, nil
 }
 
-// authority is a CA that signs one certificate.
+// authority is a CA that was made by this process, to sign one certificate.
 type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
 }
 
-// newAuthority makes a CA. Each CA has a different name. So a client that trusts an earlier CA reports an unknown CA,
+// newAuthority makes a CA. Each one has another name: a client that trusts an earlier one then reports an unknown CA,
 // and not a wrong signature.
 func newAuthority() (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -103,7 +103,7 @@ func serial() (*big.Int, error) {
 	return number, nil
 }
 
-// made is a server certificate that is renewed, and the time when it was made.
+// made is a server certificate with its key, and the time when it was made: it is renewed when it gets old.
 type made struct {
 	hosts []string
 	key   *ecdsa.PrivateKey

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// seldom limits a log message to one per minute, because anyone who can reach the port can cause it.
+// seldom logs a message at most once a minute, because anyone who can reach the port can cause the message.
 type seldom struct {
 	mu     sync.Mutex
 	said   time.Time // time of the last message
-	untold int       // number of times that the message was suppressed since then
+	untold int       // messages that were not logged since then
 }
 
-// say logs a warning, unless it did so within the last minute.
+// say logs a warning, with the number of those that it left out. It leaves it out if the last one is less than a minute
+// ago.
 func (s *seldom) say(logger *slog.Logger, text string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,13 +28,14 @@ func (s *seldom) say(logger *slog.Logger, text string, args ...any) {
 	s.said, s.untold = now, 0
 }
 
-// complaints is the error log of the HTTP server. It limits messages about failed TLS handshakes.
+// complaints is the error log of the HTTP server. Errors of TLS handshakes, which any client can cause, are logged at
+// most once a minute.
 type complaints struct {
 	logger *slog.Logger
 	shakes seldom
 }
 
-// Write implements io.Writer. Each call writes one message.
+// Write implements io.Writer: it logs one message of the HTTP server.
 func (c *complaints) Write(p []byte) (int, error) {
 	text := string(bytes.TrimSpace(p))
 	if bytes.HasPrefix(p, []byte("http: TLS handshake error")) {

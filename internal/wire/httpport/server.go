@@ -13,48 +13,49 @@ import (
 	"time"
 )
 
-// Config says what to serve and where. Address and Handler are required.
+// Config has the settings of a Server. Address and Handler are required.
 type Config struct {
 	Address string // host and port; port 0 means any free port
 	Handler http.Handler
 	Logger  *slog.Logger // nil for slog.Default
 	// Connections is the largest number of open connections; 0 means 256.
 	Connections int
-	// Answer limits the time of an answer. 0 means no limit, for answers that last as long as the client reads.
+	// Answer is the longest time for writing an answer. 0 means no limit: an answer may last as long as the client
+	// reads.
 	Answer time.Duration
 	TLS    *tls.Config // nil for plain HTTP
 }
 
 const (
 	defaultConnections = 256
-	askWithin          = 10 * time.Second // time for receiving a request on an open connection
-	silentFor          = time.Minute      // longest time of a connection between two requests
-	mostHeader         = 16 << 10         // bytes
+	askWithin          = 10 * time.Second // time in which a request must arrive
+	silentFor          = time.Minute      // how long a connection may be idle
+	mostHeader         = 16 << 10         // largest header of a request, in bytes
 	sayEvery           = time.Minute
 )
 
-// Server serves one port.
+// Server serves HTTP on one port, with a limited number of connections.
 type Server struct {
 	listener net.Listener
 	server   *http.Server
 	logger   *slog.Logger
 	url      string
 
-	answers bool   // the time of answers is limited
-	many    seldom // warns of too many connections
+	answers bool   // Config.Answer is set: answers have a time limit
+	many    seldom // logs that there are too many connections
 
 	mu   sync.Mutex
 	most int
 	open map[net.Conn]connection
 }
 
-// connection is the state of one connection.
+// connection is what is known of one open connection.
 type connection struct {
-	active bool // a request is being received or answered
+	active bool // a request is arriving, or being answered
 	since  time.Time
 }
 
-// Listen opens the port. Requests are answered only while Run runs.
+// Listen opens the port. Requests are answered once Run is called.
 func Listen(c Config) (*Server, error) {
 	listener, err := net.Listen("tcp", c.Address)
 	if err != nil {
@@ -63,7 +64,7 @@ func Listen(c Config) (*Server, error) {
 	return on(listener, c), nil
 }
 
-// on returns a server for a listener.
+// on returns a server that accepts connections from listener.
 func on(listener net.Listener, c Config) *Server {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -81,7 +82,7 @@ func on(listener net.Listener, c Config) *Server {
 		Handler: bodiless(c.Handler), ReadHeaderTimeout: askWithin, WriteTimeout: c.Answer, IdleTimeout: silentFor,
 		MaxHeaderBytes: mostHeader, ErrorLog: log.New(&complaints{logger: c.Logger}, "", 0), ConnState: s.track,
 	}
-	if c.Answer > 0 { // without Answer, this limit would end unlimited answers
+	if c.Answer > 0 { // without Answer, answers may last as long as they like
 		s.server.ReadTimeout = askWithin + c.Answer
 	}
 	return s
@@ -90,7 +91,7 @@ func on(listener net.Listener, c Config) *Server {
 // URL returns the base URL of the server.
 func (s *Server) URL() string { return s.url }
 
-// Run serves until Close or Shutdown is called.
+// Run accepts connections and answers requests, until Shutdown is called.
 func (s *Server) Run() error {
 	if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", s.url, err)
@@ -98,15 +99,17 @@ func (s *Server) Run() error {
 	return nil
 }
 
-// Shutdown accepts no more requests, waits for active answers until ctx ends, and cuts off the remaining ones.
+// Shutdown stops the server: it accepts no more requests, waits for the answers that are being written until ctx ends,
+// and then closes their connections.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.server.Shutdown(ctx) != nil {
-		return s.server.Close() // clients that read slowly lose the rest of their answers
+		return s.server.Close() // clients that are slow lose the rest of their answer
 	}
 	return nil
 }
 
-// track notes the state of a connection, and closes one if there are too many.
+// track is called when the state of a connection changes. It closes a connection if more than the allowed number are
+// open.
 func (s *Server) track(conn net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,12 +125,12 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// fresh: a connection that has been idle for less than this may be about to send its request.
+// fresh is the idle time up to which a connection is not closed if possible: it may be about to send its request.
 const fresh = time.Second
 
-// closeOneFor closes the connection that has been idle longest. If every connection is active or fresh, it closes the
-// one with the longest answer, because its client does not read. If answers have no time limit, or no other connection
-// qualifies, it closes the newest one.
+// closeOneFor closes a connection, because newest is one too many: the connection that has been idle longest. If that
+// is idle for less than a second, or none is idle, it rather closes the one with the longest answer, whose client does
+// not read; but only if answers have a time limit. If it finds none, it closes newest.
 func (s *Server) closeOneFor(newest net.Conn) {
 	longest := func(active bool) (victim net.Conn, since time.Time) {
 		for conn, c := range s.open {
@@ -148,14 +151,14 @@ func (s *Server) closeOneFor(newest net.Conn) {
 	}
 	delete(s.open, victim)
 	if t, ok := victim.(*tls.Conn); ok {
-		victim = t.NetConn() // close the TCP connection without a TLS close_notify, which might block
+		victim = t.NetConn() // TLS would send a close_notify, which might block
 	}
 	_ = victim.Close()
 	s.many.say(s.logger, "too many connections: the most silent and the slowest are closed", "at", s.url, "most", s.most)
 }
 
-// bodiless refuses requests with a body; no request to this port has one. The server would wait for the body after the
-// answer, so a client with 256 unfinished bodies could block all other clients.
+// bodiless refuses requests with a body; no request to this port needs one. The server would wait for the body after
+// the answer, so a client with 256 unfinished bodies could lock out all others.
 func bodiless(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The ConfigMap in which the API server publishes the CA of client certificates, and the key of the CA in it.
+// The ConfigMap in which the API server publishes the CA that signs client certificates, and the key with that CA.
 const (
 	caNamespace = "kube-system"
 	caName      = "extension-apiserver-authentication"
@@ -22,7 +22,7 @@ const (
 // groupAll is the group that the API server gives to every authenticated user.
 const groupAll = "system:authenticated"
 
-// Run reads the CA of client certificates at once and every minute, until ctx ends.
+// Run reads the CA of client certificates from the cluster, at once and then every minute, until ctx ends.
 func (i *Identity) Run(ctx context.Context) {
 	tick := time.NewTicker(readAgain)
 	defer tick.Stop()
@@ -38,7 +38,8 @@ func (i *Identity) Run(ctx context.Context) {
 	}
 }
 
-// readCA reads the CA. A cluster without one accepts no client certificates.
+// readCA reads the CA of client certificates from its ConfigMap. If the cluster has none, no client certificate is
+// accepted.
 func (i *Identity) readCA(ctx context.Context) error {
 	m, err := i.client.CoreV1().ConfigMaps(caNamespace).Get(ctx, caName, metav1.GetOptions{})
 	if err != nil {
@@ -54,8 +55,8 @@ func (i *Identity) readCA(ctx context.Context) error {
 	return nil
 }
 
-// certified returns the user of a client certificate. Like the API server, it uses the certificate's common name as the
-// user name and its organizations as groups.
+// certified returns the user of a client certificate, if the CA of the cluster has signed it. Like the API server, it
+// takes the common name as user name, and the organizations as groups.
 func (i *Identity) certified(chain []*x509.Certificate) (User, error) {
 	i.mu.Lock()
 	roots := i.clients

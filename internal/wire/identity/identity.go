@@ -18,26 +18,27 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Config configures an Identity. Client is required.
+// Config has the settings of an Identity. Client is required.
 type Config struct {
 	Client kubernetes.Interface
 	Logger *slog.Logger // nil for slog.Default
 }
 
-// Identity asks the API server which user sent a request, and what that user may read. Make it with New.
+// Identity finds out which user sent an HTTP request, and what this user may read. It asks the API server, and caches
+// the answers for 10 s. Make it with New.
 type Identity struct {
 	client kubernetes.Interface
 	logger *slog.Logger
-	asking chan struct{} // semaphore of requests in flight
-	pace   *rate.Limiter // rate limit of requests, for all users together
+	asking chan struct{} // limits how many requests to the API server run
+	pace   *rate.Limiter // limits the requests per second, of all users together
 
 	mu      sync.Mutex
-	clients *x509.CertPool // CA of client certificates; nil until it is read
+	clients *x509.CertPool // CA of client certificates; nil until Run has read it
 	users   map[[sha256.Size]byte]believed[User]
 	rights  map[asked]believed[bool]
 }
 
-// believed is a cached answer and its expiry.
+// believed is a cached answer, and the time until which it is used.
 type believed[T any] struct {
 	answer T
 	until  time.Time
@@ -45,13 +46,13 @@ type believed[T any] struct {
 
 const (
 	believedFor = 10 * time.Second
-	mostAnswers = 1000 // of each kind
+	mostAnswers = 1000 // largest size of each cache
 	mostAsking  = 4
 	asksEach    = 100 // requests per second
 	askedWithin = 5 * time.Second
 )
 
-// New returns an Identity. It accepts no client certificates before Run has read the CA.
+// New returns an Identity. It accepts no client certificates until Run has read their CA.
 func New(c Config) *Identity {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -63,29 +64,29 @@ func New(c Config) *Identity {
 	}
 }
 
-// User is an authenticated user. The zero User is nobody.
+// User is a user whom the API server knows. The zero User is nobody.
 type User struct {
 	Name   string
 	UID    string
 	Groups []string
 	Extra  map[string][]string
 
-	key string // distinguishes users with equal names
+	key string // hash of all fields: users with the same name may differ
 }
 
-// Key returns a key for counting the requests of a user. Users with the same name and different groups have different
-// keys.
+// Key returns a text that identifies the user, for counting requests. Users with the same name and different groups
+// have different keys.
 func (u User) Key() string { return u.key }
 
-// keyed returns the user with its key set: a hash of all fields.
+// keyed returns the user with its key, the hash of all other fields.
 func (u User) keyed() User {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", u.Name, u.UID, u.Groups, u.Extra))
 	u.key = hex.EncodeToString(sum[:])
 	return u
 }
 
-// User returns the user of a request, by its bearer token or, without a token, by the client certificate of its
-// connection. Errors are *RefusedError.
+// User returns the user who sent a request, by its bearer token, or without a token by its client certificate. Errors
+// are *RefusedError.
 func (i *Identity) User(r *http.Request) (User, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimLeft(token, " ")
@@ -124,7 +125,7 @@ func (i *Identity) bearer(ctx context.Context, token string) (User, error) {
 	return known.answer, nil
 }
 
-// review returns the user of a token; the zero User if it is not valid.
+// review asks the API server for the user of a token; it returns the zero User if the token is not valid.
 func (i *Identity) review(ctx context.Context, token string) (User, error) {
 	review, err := i.client.AuthenticationV1().TokenReviews().Create(ctx,
 		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
@@ -139,7 +140,8 @@ func (i *Identity) review(ctx context.Context, token string) (User, error) {
 	return u.keyed(), nil
 }
 
-// ask sends a request to the API server, within the limits of its rate and time. Errors are *RefusedError.
+// ask sends a request to the API server, within the limits on rate and time. what names the request in errors, which
+// are *RefusedError.
 func ask[T any](
 	ctx context.Context, i *Identity, what string, question func(context.Context) (T, error),
 ) (answer T, err error) {

@@ -11,7 +11,7 @@ type RefusedError struct {
 	says   string
 }
 
-// Error returns the text for the user.
+// Error returns the reason of the refusal, for the user.
 func (e *RefusedError) Error() string { return e.says }
 
 // HTTPStatus returns the status of the answer: 401 for an unknown user, 403 for a missing right, 503 if the API server
@@ -26,7 +26,8 @@ func away() error {
 	}
 }
 
-// lacks returns the error for a user without the right to list Jobs in a namespace, or in all if it is empty.
+// lacks returns the error for a user without the right to list Jobs in a namespace; in all namespaces if namespace is
+// empty. why is added to the text.
 func lacks(u User, namespace, why string) error {
 	where := "in all namespaces"
 	if namespace != "" {

@@ -9,18 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Right is what a user may read. The zero Right allows nothing.
+// Right says what a user may read: the whole log, or one namespace. The zero Right allows nothing.
 type Right struct {
 	All       bool      // the whole log
 	Namespace string    // the only readable namespace, unless All is set
 	Since     time.Time // creation time of the namespace: older records belong to an earlier namespace with that name
 }
 
-// asked is a user's key and a namespace; an empty namespace stands for all.
+// asked is the key of a cached right: a user's key, and a namespace; empty for all namespaces.
 type asked struct{ user, namespace string }
 
-// MayRead returns what a user may read of a log, for a question about a namespace or, if that is empty, about all
-// namespaces. Errors are *RefusedError, and name the missing right.
+// MayRead returns what a user may read. namespace is what the user asks about; empty for all namespaces. If the user
+// may not read that, the error is a *RefusedError that names the missing right.
 func (i *Identity) MayRead(ctx context.Context, u User, namespace string) (Right, error) {
 	switch all, err := i.lists(ctx, u, ""); {
 	case err != nil:

@@ -9,35 +9,35 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// CronJob is a CronJob with the fields that this program knows. It also has the bytes that the program sends back, or
-// from which it makes Jobs.
+// CronJob is a CronJob of the API server: its fields as far as this program knows them, and the bytes that the server
+// sent. The bytes are needed to send the CronJob back, and to make Jobs of it, without losing unknown fields.
 type CronJob struct {
 	batchv1.CronJob
 	Sent Sent
 }
 
-// Sent has the parts of a CronJob in the bytes that the server sent, which include fields that this program does not
-// know. They are never changed.
+// Sent has parts of a CronJob as the server sent them. They include fields that this program does not know. They are
+// never changed.
 type Sent struct {
 	Metadata []byte // without managed fields
 	Spec     []byte
 	JSON     bool // the parts are JSON; otherwise they are protobuf
 }
 
-// JobTemplate has those parts of a CronJob's jobTemplate that its Jobs get.
+// JobTemplate has the parts of a CronJob's jobTemplate that go into its Jobs.
 type JobTemplate struct {
 	Labels, Annotations map[string]string
 	Spec                []byte // as the server sent it
 }
 
-// Field numbers of a CronJob's spec and of its jobTemplate.
+// Numbers of protobuf fields in a CronJob's spec and in its jobTemplate.
 const (
 	cronJobTemplate = 5
 	templateMeta    = 1
 	templateSpec    = 2
 )
 
-// GetObjectKind implements runtime.Object.
+// GetObjectKind implements runtime.Object. The kind is empty.
 func (*CronJob) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject implements runtime.Object. The copy shares memory with the CronJob, so neither may be changed.
@@ -46,7 +46,7 @@ func (c *CronJob) DeepCopyObject() runtime.Object {
 	return &copied
 }
 
-// read decodes a CronJob, with all annotations.
+// read decodes a CronJob from protobuf, with all annotations.
 func (c *CronJob) read(b []byte, _ annotations) error {
 	err := c.CronJob.Unmarshal(b)
 	for f := (fields{rest: b}); f.next(&err); {
@@ -60,7 +60,7 @@ func (c *CronJob) read(b []byte, _ annotations) error {
 	return err
 }
 
-// JobTemplate decodes the jobTemplate from the bytes that the server sent.
+// JobTemplate decodes the jobTemplate, including fields that this program does not know.
 func (c *CronJob) JobTemplate() (t JobTemplate, err error) {
 	if c.Sent.JSON {
 		return c.templateOfJSON()
@@ -86,13 +86,14 @@ func (c *CronJob) JobTemplate() (t JobTemplate, err error) {
 	return t, nil
 }
 
-// Body is the encoded body of a request.
+// Body is the body of a request to the API server.
 type Body struct {
 	Type  string // content type
 	Bytes []byte
 }
 
-// NewJob returns a Job with the given metadata and the spec of the template, in the same encoding as the CronJob had.
+// NewJob returns a Job to create: with the given metadata, and the spec of a CronJob's template. It has the encoding
+// (JSON or protobuf) in which the server sent the CronJob.
 func (c *CronJob) NewJob(meta *metav1.ObjectMeta, t *JobTemplate) (Body, error) {
 	if c.Sent.JSON {
 		return jsonBody("Job", meta, t.Spec, nil)
@@ -105,8 +106,8 @@ func (c *CronJob) NewJob(meta *metav1.ObjectMeta, t *JobTemplate) (Body, error) 
 	return batchBody("Job", appendBytes(appendBytes(b, 1, m), 2, t.Spec)), nil
 }
 
-// WithStatus returns the CronJob as it was read, with another status. The API server does not keep metadata that a
-// write of the status leaves out, so the body has all of it.
+// WithStatus returns the CronJob with another status, for a write of the status. The body has all metadata as it was
+// read: the API server removes what such a write leaves out.
 func (c *CronJob) WithStatus(status *batchv1.CronJobStatus) (Body, error) {
 	if c.Sent.JSON {
 		return jsonBody("CronJob", c.Sent.Metadata, c.Sent.Spec, status)

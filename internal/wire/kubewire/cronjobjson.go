@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// sentJSON sets c.Sent from the JSON of a CronJob.
+// sentJSON keeps the parts of a CronJob that came as JSON (c.Sent).
 func (c *CronJob) sentJSON(data []byte) error {
 	var parts struct {
 		Metadata map[string]json.RawMessage `json:"metadata"`
@@ -32,7 +32,7 @@ func (c *CronJob) sentJSON(data []byte) error {
 	return nil
 }
 
-// inOrder returns the same JSON with its field names sorted, and numbers as they were written.
+// inOrder returns a JSON object with its fields sorted by name. Numbers stay as they were written.
 func inOrder(data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return []byte("{}"), nil
@@ -62,8 +62,8 @@ func (c *CronJob) templateOfJSON() (t JobTemplate, err error) {
 	return JobTemplate{of.Metadata.Labels, of.Metadata.Annotations, of.Spec}, nil
 }
 
-// jsonBody returns an object of batch/v1 in JSON. If metadata is a []byte, it must be JSON and is used unchanged, like
-// spec.
+// jsonBody returns a Job or CronJob as JSON, for a request. spec is JSON, and is used unchanged. metadata is either a
+// value to encode or, as a []byte, JSON that is used unchanged.
 func jsonBody(kind string, metadata any, spec []byte, status *batchv1.CronJobStatus) (Body, error) {
 	if raw, is := metadata.([]byte); is {
 		metadata = json.RawMessage(raw)

@@ -1,6 +1,8 @@
 // Package kubewire reads Kubernetes objects from the protobuf bytes of the API server, field by field, as far as
 // Jobledger uses them.
 //
+//	job, err := kubewire.Jobs.Read(answer)
+//
 // The typed clients of client-go decode whole objects: some seventy strings, maps and structs of a pod. Jobledger reads
 // ten of these, and this package skips the others. Invariants:
 //

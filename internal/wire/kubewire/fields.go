@@ -8,15 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fields iterates over the fields of a protobuf message, in the order of its bytes.
+// fields reads the fields of a protobuf message one by one, in the order of its bytes.
 type fields struct {
 	rest   []byte
 	number protowire.Number
-	bytes  []byte // value of a string, a message or bytes; shares memory with the message
+	bytes  []byte // value of a text, a message or bytes; shares memory with the whole message
 	value  uint64 // value of a number
 }
 
-// next moves to the next field. It returns false at the end of the message, or if *err is set.
+// next reads the next field. It returns false at the end of the message, or if *err is set; if a field is invalid, it
+// sets *err.
 func (f *fields) next(err *error) bool {
 	b := f.rest
 	if len(b) == 0 || *err != nil {
@@ -51,10 +52,11 @@ func malformed(n int) error {
 	return fmt.Errorf("read an object of the API server: %w", protowire.ParseError(n))
 }
 
-// text returns the field as a string.
+// text returns the value of the field as a string.
 func (f *fields) text() string { return string(f.bytes) }
 
-// known returns the field as a string. It allocates nothing for the usual strings.
+// known returns the value of the field as a string. It allocates no memory for the strings that nearly all objects
+// have.
 func (f *fields) known() string { return known(f.bytes) }
 
 func known(b []byte) string {
@@ -64,7 +66,7 @@ func known(b []byte) string {
 	return string(b)
 }
 
-// usual has strings that occur in nearly every pod or Job, so that each is allocated only once.
+// usual has strings that nearly all pods or Jobs have. Each is allocated only once.
 var usual = func() map[string]string {
 	all := map[string]string{}
 	for _, s := range []string{
@@ -80,19 +82,19 @@ var usual = func() map[string]string {
 	return all
 }()
 
-// flag returns the field as a pointer to a bool.
+// flag returns the value of the field as a pointer to a bool.
 func flag(f *fields) *bool {
 	is := f.value != 0
 	return &is
 }
 
-// number returns the field as a pointer to a number.
+// number returns the value of the field as a pointer to a number.
 func number[N int32 | int64](f *fields) *N {
 	n := N(f.value)
 	return &n
 }
 
-// time returns the field as a time in whole seconds, as client-go decodes it.
+// time returns the value of the field as a time in whole seconds, as client-go does.
 func (f *fields) time(err *error) (t metav1.Time) {
 	if len(f.bytes) == 0 {
 		return t
@@ -106,7 +108,7 @@ func (f *fields) time(err *error) (t metav1.Time) {
 	return metav1.Time{Time: time.Unix(seconds, 0).Local()}
 }
 
-// pair returns the field as a key and a value: protobuf encodes a map as such pairs.
+// pair returns the value of the field as a key and a value. A map in protobuf is a list of such pairs.
 func (f *fields) pair(err *error) (key, value []byte) {
 	for in := (fields{rest: f.bytes}); in.next(err); {
 		switch in.number {

@@ -10,21 +10,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Job has the fields of a Job that Jobledger reads. It also has the bytes that Jobledger sends back, or from which it
+// Job is a Job of the API server: the fields that Jobledger reads, and the bytes that it sends back, or from which it
 // makes pods.
 type Job struct {
-	metav1.ObjectMeta // FieldsV1 of a managed field is set only if it names fields of the spec
-	ManagedBy         *string
-	Status            batchv1.JobStatus
+	// ObjectMeta has the managed fields, but FieldsV1 only of an entry that names fields of the spec.
+	metav1.ObjectMeta
+	ManagedBy *string
+	Status    batchv1.JobStatus
 
 	BackoffLimitPerIndex, TTLSecondsAfterFinished *int32
 
-	// Metadata and Spec are the bytes that the server sent, which include fields that this program does not know.
-	// Metadata is without managed fields. They are never changed.
+	// Metadata and Spec are the bytes that the server sent. They include fields that this program does not know;
+	// managed fields are removed. They are never changed.
 	Metadata, Spec []byte
 }
 
-// GetObjectKind implements runtime.Object.
+// GetObjectKind implements runtime.Object. The kind is empty.
 func (*Job) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject implements runtime.Object. The copy shares memory with the Job, so neither may be changed.
@@ -33,7 +34,7 @@ func (j *Job) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// WholeSpec decodes the whole spec, as far as this program knows its fields.
+// WholeSpec decodes the spec with all fields that this program knows.
 func (j *Job) WholeSpec() (*batchv1.JobSpec, error) {
 	spec := &batchv1.JobSpec{}
 	if err := spec.Unmarshal(j.Spec); err != nil {
@@ -42,7 +43,7 @@ func (j *Job) WholeSpec() (*batchv1.JobSpec, error) {
 	return spec, nil
 }
 
-// read decodes a Job.
+// read decodes a Job from protobuf, with the annotations in want.
 func (j *Job) read(b []byte, want annotations) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {
@@ -74,7 +75,7 @@ func (j *Job) readSpec(b []byte, err *error) {
 	}
 }
 
-// apart splits metadata into the managed fields and everything else.
+// apart splits the bytes of metadata into the managed fields, which it decodes, and the rest, which it copies.
 func apart(metadata []byte) (rest []byte, managed []metav1.ManagedFieldsEntry, err error) {
 	rest = make([]byte, 0, len(metadata)/2)
 	for f := (fields{rest: metadata}); ; {

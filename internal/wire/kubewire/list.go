@@ -6,20 +6,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Object is a Pod, a Job or a CronJob as defined in this package.
+// Object is a pod, a Job or a CronJob in the form that this package reads.
 type Object interface {
 	metav1.Object
 	runtime.Object
 	read(b []byte, want annotations) error
 }
 
-// List is a list of objects of type O, which is a pointer.
+// List is a list of pods, Jobs or CronJobs, as the API server sends it.
 type List[O Object] struct {
 	metav1.ListMeta
 	Items []O
 }
 
-// GetObjectKind implements runtime.Object.
+// GetObjectKind implements runtime.Object. The kind is empty.
 func (*List[O]) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject implements runtime.Object. The copy shares the objects with the list.
@@ -28,7 +28,7 @@ func (l *List[O]) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// read decodes a list.
+// read decodes a list from protobuf; r reads its items.
 func (l *List[O]) read(b []byte, r *Resource[O]) (err error) {
 	items := 0
 	for f := (fields{rest: b}); f.next(&err); {

@@ -5,17 +5,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Field numbers of metadata that need special treatment.
+// Numbers of protobuf fields in metadata that are not decoded like the others.
 const (
 	metaLabels        = 11
 	metaAnnotations   = 12
 	metaManagedFields = 17
 )
 
-// annotations has the names of the annotations that are read; the others are skipped.
+// annotations lists the annotations to read; all others are skipped.
 type annotations []string
 
-// read decodes the metadata of an object, with only the wanted annotations and without managed fields.
+// read decodes metadata from protobuf, with only the annotations in want, and without managed fields.
 func (want annotations) read(m *metav1.ObjectMeta, b []byte) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {

@@ -12,14 +12,14 @@ import (
 // Pair is a label or an annotation.
 type Pair struct{ Name, Value string }
 
-// Template has those parts of a Job's pod template that its pods get.
+// Template has the parts of a Job's pod template that go into its pods.
 type Template struct {
 	Labels, Annotations []Pair
 	Finalizers          []string
-	Spec                []byte // as the server sent it; shares memory with Job.Spec
+	Spec                []byte // spec of a pod as the server sent it; shares memory with Job.Spec
 }
 
-// Template decodes the pod template of the Job.
+// Template decodes the pod template of the Job. Its spec stays as bytes, with fields that this program does not know.
 func (j *Job) Template() (t Template, err error) {
 	for f := (fields{rest: j.Spec}); f.next(&err); {
 		if f.number != 6 {
@@ -55,7 +55,7 @@ func pairOf(f *fields, err *error) Pair {
 	return Pair{known(name), string(value)}
 }
 
-// NewPod is a pod to create from a template.
+// NewPod is a pod to create from the template of its Job.
 type NewPod struct {
 	Namespace, Name, GenerateName string
 	Labels, Annotations           []Pair // if a name occurs more than once, the last pair counts
@@ -65,15 +65,15 @@ type NewPod struct {
 	Changes                       SpecChanges
 }
 
-// SpecChanges says how the spec of a pod differs from its template.
+// SpecChanges says how the spec of a new pod differs from its Job's template.
 type SpecChanges struct {
 	Index    bool    // add IndexVariable to containers that do not define it
-	Hostname string  // used if Index is set
+	Hostname string  // host name of the pod; only used if Index is set
 	PodGroup *string // name of the pod group that schedules the pod; nil to keep what the template says
 }
 
-// Encode returns the pod as protobuf. It has the template's whole spec, including fields that this program does not
-// know.
+// Encode returns the pod as protobuf. It has the whole spec of the template, including fields that this program does
+// not know.
 func (p *NewPod) Encode() ([]byte, error) {
 	owner, err := p.Owner.Marshal()
 	if err != nil {
@@ -97,7 +97,8 @@ func (p *NewPod) Encode() ([]byte, error) {
 	return appendBytes(appendBytes(b, 1, meta), 2, spec), nil
 }
 
-// appendPairs appends pairs as a protobuf map. If a name occurs more than once, it appends only the last pair.
+// appendPairs appends pairs to b, as a map with the given field number. If several pairs have the same name, it appends
+// only the last one.
 func appendPairs(b []byte, number protowire.Number, all []Pair) []byte {
 	for i, p := range all {
 		if slices.ContainsFunc(all[i+1:], func(later Pair) bool { return later.Name == p.Name }) {
@@ -119,7 +120,7 @@ func appendBytes(b []byte, number protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), v)
 }
 
-// Field numbers in a pod's spec and in a container that SpecChanges uses.
+// Numbers of protobuf fields in a pod's spec and in a container that SpecChanges changes.
 const (
 	specContainers      = 2
 	specHostname        = 16
@@ -128,7 +129,7 @@ const (
 	containerEnv        = 7
 )
 
-// apply returns the spec with the changes.
+// apply returns the bytes of a spec with the changes.
 func (c *SpecChanges) apply(spec []byte) (changed []byte, err error) {
 	if *c == (SpecChanges{}) {
 		return spec, nil
@@ -158,8 +159,8 @@ func (c *SpecChanges) apply(spec []byte) (changed []byte, err error) {
 	return changed, err
 }
 
-// withVariable returns a container with the index variable in its environment, unless the container defines that
-// variable itself (J-066).
+// withVariable returns the bytes of a container with one more environment variable: the index of the pod. It changes
+// nothing if the container defines this variable itself (J-066).
 func withVariable(container []byte, err *error) []byte {
 	for f := (fields{rest: container}); f.next(err); {
 		if f.number == containerEnv && firstText(f.bytes, 1) == IndexVariable {
@@ -169,7 +170,7 @@ func withVariable(container []byte, err *error) []byte {
 	return appendBytes(slices.Clip(container), containerEnv, indexVariable)
 }
 
-// indexVariable is the index variable, encoded as protobuf.
+// indexVariable is the environment variable with the index of a pod, encoded as protobuf.
 var indexVariable = func() []byte {
 	b, err := (&corev1.EnvVar{Name: IndexVariable, ValueFrom: &corev1.EnvVarSource{
 		FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"},
@@ -180,8 +181,8 @@ var indexVariable = func() []byte {
 	return b
 }()
 
-// WithStatus returns the Job as it was read, with another status, as protobuf. The API server does not keep metadata
-// that a write of the status leaves out, so the body has all of it (J-207).
+// WithStatus returns the Job with another status as protobuf, for a write of the status. It has all metadata as it was
+// read: the API server removes what such a write leaves out (J-207).
 func (j *Job) WithStatus(status message) ([]byte, error) {
 	s, err := status.Marshal()
 	if err != nil {
@@ -191,7 +192,7 @@ func (j *Job) WithStatus(status message) ([]byte, error) {
 	return appendBytes(appendBytes(appendBytes(b, 1, j.Metadata), 2, j.Spec), 3, s), nil
 }
 
-// Wrap returns an object in the protobuf envelope that the API server expects.
+// Wrap puts an object in protobuf into the envelope that the API server expects, which names its kind.
 func Wrap(apiVersion, kind string, object []byte) []byte {
 	b := make([]byte, 0, len(prefix)+len(apiVersion)+len(kind)+len(object)+24)
 	b = append(b, prefix...)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Pod has the fields of a pod that Jobledger reads, with the names that the API uses.
+// Pod is a pod of the API server: the fields that Jobledger reads, with the names of the API.
 type Pod struct {
 	metav1.ObjectMeta // without managed fields
 	Spec              PodSpec
@@ -17,9 +17,9 @@ type Pod struct {
 // PodSpec has the fields of a pod's spec that Jobledger reads.
 type PodSpec struct {
 	NodeName string
-	Sidecars []string // names of the init containers that run beside the regular containers (sidecars)
+	Sidecars []string // names of the sidecars: init containers that keep running beside the regular containers
 	Gates    []string // names of the pod's scheduling gates
-	Whole    []byte   // the spec as the server sent it; only for a pod without a node
+	Whole    []byte   // the spec as the server sent it; empty once the pod has a node
 }
 
 // PodStatus has the fields of a pod's status that Jobledger reads.
@@ -38,7 +38,7 @@ type ContainerStatus struct {
 	Started                     bool // the container has passed its startup probe, or has none
 }
 
-// GetObjectKind implements runtime.Object.
+// GetObjectKind implements runtime.Object. The kind is empty.
 func (*Pod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject implements runtime.Object. The copy shares memory with the pod, so neither may be changed.
@@ -47,7 +47,7 @@ func (p *Pod) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// read decodes a pod.
+// read decodes a pod from protobuf, with the annotations in want.
 func (p *Pod) read(b []byte, want annotations) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {
@@ -80,7 +80,8 @@ func (s *PodSpec) read(b []byte, err *error) {
 	}
 }
 
-// sidecar returns the name of an init container, and whether it is a sidecar, which runs beside the regular containers.
+// sidecar returns the name of an init container, and whether it is a sidecar: one that keeps running beside the regular
+// containers.
 func sidecar(b []byte, err *error) (name string, is bool) {
 	for f := (fields{rest: b}); f.next(err); {
 		switch f.number {
@@ -93,7 +94,7 @@ func sidecar(b []byte, err *error) (name string, is bool) {
 	return name, is
 }
 
-// gate returns the name of a scheduling gate.
+// gate returns the name of a scheduling gate, which keeps the pod from being scheduled.
 func gate(b []byte, err *error) (name string) {
 	for f := (fields{rest: b}); f.next(err); {
 		if f.number == 1 {
@@ -110,7 +111,7 @@ func (s *PodStatus) read(b []byte, err *error) {
 			s.Phase = corev1.PodPhase(f.known())
 		case 2:
 			if s.Conditions == nil {
-				s.Conditions = make([]corev1.PodCondition, 0, 5) // a kubelet sets five conditions
+				s.Conditions = make([]corev1.PodCondition, 0, 5) // enough for the five conditions that a kubelet sets
 			}
 			s.Conditions = append(s.Conditions, podCondition(f.bytes, err))
 		case 3:

@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// Parts in which the specs of pods from one template differ. Admission adds a volume with the service account's token,
-// under a random name, and mounts it in each container. Pods of an Indexed Job have their index in a variable.
+// Parts in which the specs of pods from one template may differ. Admission adds a volume with the service account's
+// token, under a random name, and mounts it in each container. Pods of an Indexed Job have their index in an
+// environment variable.
 const (
-	TokenVolume   = "kube-api-access-" // prefix of the name
+	TokenVolume   = "kube-api-access-" // prefix of the volume's name
 	TokenMount    = "/var/run/secrets/kubernetes.io/serviceaccount"
 	IndexVariable = "JOB_COMPLETION_INDEX"
 )
 
 var printSeed = maphash.MakeSeed()
 
-// Print returns a hash of the spec in Whole. It leaves out the host name and the parts named above, so pods from the
-// same template have the same hash. The hash is a different one in each process.
+// Print returns a hash of the spec in Whole, to see whether two pods have the same. It leaves out the host name and the
+// parts named above, so pods of the same template have the same hash. Each process computes other hashes.
 func (s *PodSpec) Print() uint64 {
 	var h maphash.Hash
 	h.SetSeed(printSeed)
@@ -40,7 +41,7 @@ func (s *PodSpec) Print() uint64 {
 	}
 }
 
-// printContainer hashes a container, except the token's mount and the index variable.
+// printContainer adds a container to a hash, without the mount of the token and the variable with the index.
 func printContainer(h *maphash.Hash, b []byte) {
 	var err error
 	h.WriteByte(0)
@@ -58,7 +59,7 @@ func printContainer(h *maphash.Hash, b []byte) {
 	}
 }
 
-// firstText returns the first field with this number as text; empty if there is none.
+// firstText returns the first field with this number as a string; empty if there is none.
 func firstText(b []byte, number int) string {
 	var err error
 	for f := (fields{rest: b}); f.next(&err); {

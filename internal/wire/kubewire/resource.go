@@ -17,18 +17,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Resource says how to read the objects of one resource. It implements runtime.NegotiatedSerializer: a REST client with
-// it returns Pods, Jobs and CronJobs as defined in this package.
+// Resource reads the objects of one resource, such as pods. It is a runtime.NegotiatedSerializer: a REST client that
+// uses it returns Pods, Jobs and CronJobs of this package.
 type Resource[O Object] struct {
-	kind        string // kind of the objects
+	kind        string // kind of the objects, such as "Pod"
 	annotations annotations
 	empty       func() O
-	of          func(runtime.Object) (message, bool) // the whole object, if it is of this resource
-	sent        func(O, []byte) error                // stores parts of an object's JSON in it; nil if none are kept
+	of          func(runtime.Object) (message, bool) // returns the object as a whole, if its kind is that of the resource
+	sent        func(O, []byte) error                // keeps JSON of an object in it; nil if none is kept
 }
 
-// Pods reads pods, with the annotations that Jobledger uses. The last annotation marks the watch event that follows the
-// initial objects.
+// Pods reads pods, with the annotations that Jobledger uses. The last one is on the watch event that follows the
+// objects which existed when the watch began.
 var Pods = &Resource[*Pod]{
 	kind: "Pod", empty: func() *Pod { return &Pod{} },
 	of: func(o runtime.Object) (message, bool) { pod, ok := o.(*corev1.Pod); return pod, ok },
@@ -38,10 +38,10 @@ var Pods = &Resource[*Pod]{
 	},
 }
 
-// Annotations of Jobs that are read, in addition to the scheduled time of a CronJob's Job.
+// Annotations of Jobs that are read, besides the one with the due time of a CronJob's Job.
 const (
-	TraceAnnotation  = "traceparent"                       // trace context, named like the HTTP header of the W3C
-	ManualAnnotation = "cronjob.kubernetes.io/instantiate" // set by kubectl on a Job that a user creates from a CronJob
+	TraceAnnotation  = "traceparent"                       // trace context, as in the HTTP header traceparent of the W3C
+	ManualAnnotation = "cronjob.kubernetes.io/instantiate" // kubectl sets it on a Job that a user creates from a CronJob
 )
 
 // Jobs reads Jobs, with the annotations that Jobledger uses.
@@ -53,17 +53,17 @@ var Jobs = &Resource[*Job]{
 	},
 }
 
-// CronJobs reads whole CronJobs, and also keeps the fields that this program does not know.
+// CronJobs reads CronJobs with all fields. It also keeps the bytes of fields that this program does not know.
 var CronJobs = &Resource[*CronJob]{
 	kind: "CronJob", empty: func() *CronJob { return &CronJob{} },
 	of:   func(o runtime.Object) (message, bool) { c, ok := o.(*batchv1.CronJob); return c, ok },
 	sent: (*CronJob).sentJSON,
 }
 
-// message is a type with a protobuf encoding.
+// message is an object with a protobuf encoding.
 type message interface{ Marshal() ([]byte, error) }
 
-// Of reads an object that is a value in memory, and did not come from a server as bytes.
+// Of reads an object that is not bytes from a server but a value in memory, for example of a fake client.
 func (r *Resource[O]) Of(o message) (O, error) {
 	read := r.empty()
 	b, err := o.Marshal()
@@ -73,10 +73,10 @@ func (r *Resource[O]) Of(o message) (O, error) {
 	return read, read.read(b, r.annotations)
 }
 
-// Empty returns an object without content.
+// Empty returns a new object without content.
 func (r *Resource[O]) Empty() O { return r.empty() }
 
-// Read decodes an object from a server's answer in protobuf or JSON.
+// Read decodes one object from an answer of the API server, in protobuf or JSON.
 func (r *Resource[O]) Read(answer []byte) (read O, err error) {
 	decoder := runtime.Decoder(r)
 	if !bytes.HasPrefix(answer, prefix) {
@@ -96,12 +96,12 @@ func (r *Resource[O]) Read(answer []byte) (read O, err error) {
 
 var errUnexpected = errors.New("unexpected answer")
 
-// prefix is the beginning of each protobuf message of an API server.
+// prefix is how each protobuf answer of the API server begins.
 var prefix = []byte("k8s\x00")
 
-// Decode implements runtime.Decoder. It decodes an object, a list of objects, an event of a watch, or a Status.
+// Decode implements runtime.Decoder: it decodes an object, a list of objects, an event of a watch, or a Status.
 func (r *Resource[O]) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	if event, ok := into.(*metav1.WatchEvent); ok { // this message has no envelope
+	if event, ok := into.(*metav1.WatchEvent); ok { // the event of a watch has no envelope
 		return event, nil, readEvent(event, data)
 	}
 	kind, raw, err := unwrap(data)
@@ -126,7 +126,8 @@ func (r *Resource[O]) Decode(data []byte, _ *schema.GroupVersionKind, into runti
 	return nil, gvk, fmt.Errorf("the API server sent a %s, and was asked for a %s: %w", kind, r.kind, errUnexpected)
 }
 
-// unwrap returns the kind and the content of a protobuf envelope.
+// unwrap removes the envelope of an object in protobuf, and returns the kind that it names, and the bytes of the
+// object.
 func unwrap(data []byte) (kind string, raw []byte, err error) {
 	data, ok := bytes.CutPrefix(data, prefix)
 	if !ok {
@@ -147,7 +148,8 @@ func unwrap(data []byte) (kind string, raw []byte, err error) {
 	return kind, raw, err
 }
 
-// readEvent decodes a watch event. Its object shares memory with b, and must be decoded before the next event is read.
+// readEvent decodes an event of a watch, but not its object. The bytes of the object share memory with b, so they must
+// be decoded before the next event is read.
 func readEvent(e *metav1.WatchEvent, b []byte) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {
@@ -164,17 +166,17 @@ func readEvent(e *metav1.WatchEvent, b []byte) (err error) {
 	return err
 }
 
-// Encode implements runtime.Encoder. It always returns an error, because a Resource only reads.
+// Encode implements runtime.Encoder. It always returns an error, because a Resource cannot write.
 func (r *Resource[O]) Encode(o runtime.Object, _ io.Writer) error {
 	return fmt.Errorf("a %T is only read: %w", o, errUnexpected)
 }
 
-// Identifier implements runtime.Encoder.
+// Identifier implements runtime.Encoder: it returns a text that differs between resources.
 func (r *Resource[O]) Identifier() runtime.Identifier {
 	return runtime.Identifier("kubewire/" + r.kind)
 }
 
-// SupportedMediaTypes implements runtime.NegotiatedSerializer: protobuf, and JSON for a server without protobuf.
+// SupportedMediaTypes implements runtime.NegotiatedSerializer: protobuf, and JSON for a server that has no protobuf.
 func (r *Resource[O]) SupportedMediaTypes() []runtime.SerializerInfo {
 	info := []runtime.SerializerInfo{{
 		MediaType: runtime.ContentTypeProtobuf, MediaTypeType: "application", MediaTypeSubType: "vnd.kubernetes.protobuf",
@@ -187,7 +189,7 @@ func (r *Resource[O]) SupportedMediaTypes() []runtime.SerializerInfo {
 	return info
 }
 
-// codecs decodes whole objects, from JSON.
+// codecs decodes objects from JSON, with all their fields.
 var codecs = func() serializer.CodecFactory {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
@@ -199,12 +201,12 @@ var codecs = func() serializer.CodecFactory {
 	return serializer.NewCodecFactory(scheme)
 }()
 
-// EncoderForVersion implements runtime.NegotiatedSerializer.
+// EncoderForVersion implements runtime.NegotiatedSerializer: it returns e, because there is only one version.
 func (r *Resource[O]) EncoderForVersion(e runtime.Encoder, _ runtime.GroupVersioner) runtime.Encoder {
 	return e
 }
 
-// DecoderToVersion implements runtime.NegotiatedSerializer. There is only one version.
+// DecoderToVersion implements runtime.NegotiatedSerializer: it returns d, because there is only one version.
 func (r *Resource[O]) DecoderToVersion(d runtime.Decoder, _ runtime.GroupVersioner) runtime.Decoder {
 	return d
 }

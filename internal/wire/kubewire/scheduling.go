@@ -6,27 +6,27 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Field numbers of a Job's spec.scheduling. In a policy and in a gang, the numbers are the same for a Job, a Workload's
-// template and a PodGroup.
+// Numbers of protobuf fields in spec.scheduling of a Job. Those of a policy and of a gang are the same in the template
+// of a Workload and in a PodGroup.
 const (
 	specScheduling = 17 // of a Job's spec
 
-	schedulingPolicy = 1 // of spec.scheduling
+	schedulingPolicy = 1 // in spec.scheduling
 
 	policyBasic  = 1
 	policyGang   = 2
 	gangMinCount = 1
 )
 
-// Scheduling is the content of a Job's spec.scheduling.
+// Scheduling is spec.scheduling of a Job: its pods are scheduled one by one (Basic), or all or none (Gang).
 type Scheduling struct {
-	Basic, Gang bool   // which policy it names; both false for none
-	MinCount    *int32 // the gang's minCount
-	// Rest has the bytes of spec.scheduling as the server sent them, without the minCount.
+	Basic, Gang bool   // which of the two policies it has; both false for none
+	MinCount    *int32 // minCount of the gang: as many pods must fit; nil if unset
+	// Rest has spec.scheduling as the server sent it, but without minCount.
 	Rest []byte
 }
 
-// Scheduling decodes spec.scheduling; it returns nil if it is unset.
+// Scheduling decodes spec.scheduling of the Job; it returns nil if that is unset.
 func (j *Job) Scheduling() (*Scheduling, error) {
 	var s *Scheduling
 	var err error
@@ -51,7 +51,7 @@ func (s *Scheduling) read(b []byte, err *error) {
 	})
 }
 
-// policy decodes a policy, and returns its bytes without the gang's minCount.
+// policy decodes a scheduling policy. It returns the bytes of the policy without the minCount of its gang.
 func (s *Scheduling) policy(b []byte, err *error) []byte {
 	return changed(b, err, func(rest []byte, f *fields) []byte {
 		switch f.number {
@@ -67,7 +67,7 @@ func (s *Scheduling) policy(b []byte, err *error) []byte {
 	})
 }
 
-// withoutMinCount returns the bytes of a gang without its minCount, and the minCount; nil if it is unset.
+// withoutMinCount returns the bytes of a gang without its minCount, and the minCount; nil if that is unset.
 func withoutMinCount(b []byte, err *error) (rest []byte, count *int32) {
 	for f := (fields{rest: b}); ; {
 		from := f.rest
@@ -82,8 +82,8 @@ func withoutMinCount(b []byte, err *error) (rest []byte, count *int32) {
 	}
 }
 
-// changed returns a copy of a message with some fields replaced. For each field, change appends a replacement; it
-// returns nil to keep the field.
+// changed returns a copy of the message b. It calls change for each field: change appends the field's replacement to
+// to, or returns nil to keep the field.
 func changed(b []byte, err *error, change func(to []byte, f *fields) []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for f := (fields{rest: b}); ; {

@@ -2,21 +2,21 @@ package kubewire
 
 import "slices"
 
-// Field numbers in a Job's spec of the parts that an API server generates for each Job.
+// Numbers of protobuf fields in a Job's spec, for parts that the API server generates for each Job.
 const (
 	specSelector       = 4
 	specManualSelector = 5
 	specTemplate       = 6
 )
 
-// Generated names the labels that the API server adds to each Job without manualSelector.
+// Generated has the names of the labels that the API server adds to each Job, unless manualSelector is set.
 type Generated struct {
-	Selector string   // the label in the Job's selector, with the Job's UID as its value
-	Labels   []string // the labels in the Job's pod template
+	Selector string   // label in the Job's selector; its value is the Job's UID
+	Labels   []string // labels in the Job's pod template
 }
 
-// Shape returns the bytes of the spec without the generated parts. So Jobs whose specs differ only in these have the
-// same Shape. ok is false if the Job's selector is not the generated one.
+// Shape returns the bytes of the Job's spec without the generated labels: Jobs whose specs differ only in these have
+// the same Shape. ok is false if the Job's selector is not the generated one.
 func (j *Job) Shape(g *Generated) (shape []byte, ok bool) {
 	shape = make([]byte, 0, len(j.Spec))
 	var err error
@@ -40,7 +40,7 @@ func (j *Job) Shape(g *Generated) (shape []byte, ok bool) {
 	}
 }
 
-// selectsUID reports whether a selector has this label with the UID as its value, and nothing else.
+// selectsUID reports whether a selector selects the label with the value uid, and nothing else.
 func selectsUID(selector []byte, label, uid string, err *error) (is bool) {
 	for f := (fields{rest: selector}); f.next(err); {
 		name, value := f.pair(err)
@@ -52,7 +52,7 @@ func selectsUID(selector []byte, label, uid string, err *error) (is bool) {
 	return is
 }
 
-// without returns the bytes of a pod template without the generated labels.
+// without returns the bytes of a pod template without the labels that the API server generated.
 func (g *Generated) without(template []byte, err *error) []byte {
 	kept := make([]byte, 0, len(template))
 	for f := (fields{rest: template}); ; {

@@ -11,16 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Stored has some fields of an object from the API server's answer to a write.
+// Stored says what the API server stored: it has some fields of the object in the answer to a write.
 type Stored struct {
 	UID     types.UID
 	Version uint64 // resourceVersion; 0 if it is not a number
-	// Written is when the server last stored the object. It is the newest time in its managed fields; zero if there is
-	// none.
+	// Written is when the server last stored the object: the newest time in its managed fields; zero if it has none.
 	Written time.Time
 }
 
-// StoredOf returns the Stored of an object in memory.
+// StoredOf returns the Stored of an object that is a value in memory.
 func StoredOf(o metav1.Object) Stored {
 	s := Stored{UID: o.GetUID(), Version: versionOf([]byte(o.GetResourceVersion()))}
 	for _, e := range o.GetManagedFields() {
@@ -29,7 +28,7 @@ func StoredOf(o metav1.Object) Stored {
 	return s
 }
 
-// ReadStored decodes a Stored from an answer in protobuf or JSON.
+// ReadStored decodes the answer to a write, in protobuf or JSON.
 func ReadStored(answer []byte) (s Stored, err error) {
 	if !bytes.HasPrefix(answer, prefix) {
 		var o metav1.PartialObjectMetadata

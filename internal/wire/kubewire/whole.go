@@ -9,13 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// whole decodes objects completely with a Serializer (for JSON), and then reads them with a Resource.
+// whole is a decoder for JSON: it decodes an object with all fields, and then reads it with a Resource, as if it came
+// as protobuf.
 type whole[O Object] struct {
 	runtime.Serializer
 	resource *Resource[O]
 }
 
-// Decode implements runtime.Decoder.
+// Decode implements runtime.Decoder: it decodes an object, or a list of objects, from JSON.
 func (w *whole[O]) Decode(data []byte, as *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	list, isList := into.(*List[O])
 	o, gvk, err := w.Serializer.Decode(data, as, nil)
@@ -36,7 +37,8 @@ func (w *whole[O]) Decode(data []byte, as *schema.GroupVersionKind, into runtime
 	return read, gvk, err
 }
 
-// sentItems stores the JSON of each object of a list in that object.
+// sentItems keeps in each object of a list the parts of its JSON that are needed later, for example to send it back.
+// data is the JSON of the list.
 func (r *Resource[O]) sentItems(items []O, data []byte) error {
 	if r.sent == nil {
 		return nil
@@ -58,7 +60,8 @@ func (r *Resource[O]) sentItems(items []O, data []byte) error {
 	return nil
 }
 
-// Object reads a whole object, or each object of a list. It returns an object of another kind unchanged.
+// Object returns the form of this package for an object, or for each object of a list. An object of another kind stays
+// unchanged.
 func (r *Resource[O]) Object(o runtime.Object) (runtime.Object, error) {
 	if m, ok := r.of(o); ok {
 		return r.Of(m)
@@ -70,10 +73,10 @@ func (r *Resource[O]) Object(o runtime.Object) (runtime.Object, error) {
 	return o, nil
 }
 
-// list reads each object of a list into to.
+// list fills to with the objects of the list from, in the form of this package.
 func (r *Resource[O]) list(to *List[O], from runtime.Object, gvk *schema.GroupVersionKind) (runtime.Object, *schema.GroupVersionKind, error) {
 	if !meta.IsListType(from) {
-		return from, gvk, nil // not a list but a Status
+		return from, gvk, nil // from is no list, but a Status
 	}
 	about, err := meta.ListAccessor(from)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 //	disruption   3                       5                        6
 //	claims       4                       4                        5
 
-// GroupTemplateAnnotation on a Job tells the Job's controller to create a PodGroup. The owner of the Job sets it to the
-// name of a template in the owner's Workload.
+// GroupTemplateAnnotation is an annotation on a Job. It tells the Job's controller to create a PodGroup, from a
+// template in the Workload of the Job's owner. The owner sets it to the name of the template.
 const GroupTemplateAnnotation = "scheduling.k8s.io/group-template-name"
 
-// Field numbers of a template in a Workload.
+// Numbers of protobuf fields in a template of a Workload.
 const (
 	templateName        = 1
 	templatePolicy      = 2
@@ -31,31 +31,32 @@ const (
 	templatePriority    = 6 // priorityClassName
 )
 
-// ControllerRef names the object whose pods a Workload schedules.
+// ControllerRef names the object whose pods a Workload schedules together.
 type ControllerRef struct{ APIGroup, Kind, Name string }
 
-// Workload has the fields of a Workload that Jobledger reads.
+// Workload is a Workload of the API server: how the pods of its controller are scheduled. It has the fields that
+// Jobledger reads.
 type Workload struct {
 	metav1.ObjectMeta
 	Controller ControllerRef
 	Templates  []GroupTemplate
-	Composite  bool // it also has templates of composite groups
+	Composite  bool // it also has templates of groups that consist of groups
 }
 
-// GroupTemplate is a template of PodGroups.
+// GroupTemplate is a template in a Workload, from which PodGroups are made.
 type GroupTemplate struct {
 	Name     string
-	MinCount int32  // the gang's minCount; 0 for no gang
+	MinCount int32  // minCount of its gang, the number of pods that must fit; 0 for no gang
 	bytes    []byte // the template as the server sent it
 }
 
-// PodGroup has the fields of a PodGroup that Jobledger reads.
+// PodGroup is a PodGroup of the API server: pods that are scheduled together. It has the fields that Jobledger reads.
 type PodGroup struct {
 	metav1.ObjectMeta
-	MinCount int32 // the gang's minCount; 0 for no gang
+	MinCount int32 // minCount of its gang, the number of pods that must fit; 0 for no gang
 }
 
-// ReadWorkload decodes a Workload from an answer in protobuf.
+// ReadWorkload decodes a Workload from an answer of the API server in protobuf.
 func ReadWorkload(answer []byte) (*Workload, error) {
 	_, raw, err := unwrap(answer)
 	if err != nil {
@@ -64,7 +65,8 @@ func ReadWorkload(answer []byte) (*Workload, error) {
 	return workloadOf(raw)
 }
 
-// ReadWorkloads decodes a list of Workloads. next is the continue token of the next page; empty on the last page.
+// ReadWorkloads decodes a list of Workloads from an answer in protobuf. next is the token of the next page; empty on
+// the last one.
 func ReadWorkloads(answer []byte) (all []*Workload, next string, err error) {
 	_, raw, err := unwrap(answer)
 	for f := (fields{rest: raw}); f.next(&err); {
@@ -130,7 +132,7 @@ func (w *Workload) readSpec(b []byte, err *error) {
 	}
 }
 
-// minCount returns the minCount of a policy's gang; 0 for no gang.
+// minCount returns how many pods of a policy's gang must fit; 0 for no gang.
 func minCount(policy []byte, err *error) (n int32) {
 	for f := (fields{rest: policy}); f.next(err); {
 		if f.number != policyGang {
@@ -143,7 +145,7 @@ func minCount(policy []byte, err *error) (n int32) {
 	return n
 }
 
-// ReadPodGroup decodes a PodGroup from an answer in protobuf.
+// ReadPodGroup decodes a PodGroup from an answer of the API server in protobuf.
 func ReadPodGroup(answer []byte) (*PodGroup, error) {
 	_, raw, err := unwrap(answer)
 	g := &PodGroup{}
@@ -162,7 +164,7 @@ func ReadPodGroup(answer []byte) (*PodGroup, error) {
 	return g, err
 }
 
-// NewGroupObject has the metadata of a Workload or PodGroup that is to be created.
+// NewGroupObject is the metadata of a Workload or PodGroup to create.
 type NewGroupObject struct {
 	Namespace, Name string
 	Annotations     []Pair
@@ -182,8 +184,9 @@ func (o *NewGroupObject) encode(spec []byte) ([]byte, error) {
 	return appendBytes(appendBytes(nil, 1, meta), 2, spec), nil
 }
 
-// Workload returns a Workload for a Job, as protobuf. Its only template has the scheduling of the Job, and the priority
-// class of the Job's pods. count is the minCount of the gang; with 0, pods are scheduled one by one.
+// Workload returns a Workload to create for a Job, as protobuf. It has one template, with the scheduling of the Job and
+// the priority class of its pods. count is the minCount of the gang: so many pods must fit; 0 means that pods are
+// scheduled one by one.
 func (o *NewGroupObject) Workload(job *Job, controller ControllerRef, template string, count int32) ([]byte, error) {
 	ref := appendText(nil, 1, controller.APIGroup)
 	ref = appendText(appendText(ref, 2, controller.Kind), 3, controller.Name)
@@ -194,7 +197,7 @@ func (o *NewGroupObject) Workload(job *Job, controller ControllerRef, template s
 	return o.encode(appendBytes(appendBytes(nil, 1, ref), 2, t))
 }
 
-// PodGroup returns a PodGroup made from a template of a Workload, as protobuf.
+// PodGroup returns a PodGroup to create, as protobuf. It is made from template t of the Workload with the given name.
 func (o *NewGroupObject) PodGroup(workload string, t *GroupTemplate) ([]byte, error) {
 	ref := appendText(appendText(nil, 1, workload), 2, t.Name)
 	spec := appendBytes(nil, 2, ref)
@@ -218,7 +221,8 @@ func (o *NewGroupObject) PodGroup(workload string, t *GroupTemplate) ([]byte, er
 	return o.encode(spec)
 }
 
-// groupTemplate returns the template for the Job's Workload.
+// groupTemplate returns the template for a Job's Workload, from the Job's spec.scheduling; count is the minCount of the
+// gang.
 func (j *Job) groupTemplate(name string, count int32) ([]byte, error) {
 	var policy, constraints, disruption []byte
 	var claims [][]byte
@@ -260,7 +264,8 @@ func (j *Job) groupTemplate(name string, count int32) ([]byte, error) {
 	return t, err
 }
 
-// compiledPolicy returns a policy whose gang has count as its minCount; a basic policy if count is 0.
+// compiledPolicy returns the bytes of a policy with count as minCount of the gang; if count is 0, of a basic policy,
+// without a gang.
 func compiledPolicy(policy []byte, count int32, err *error) []byte {
 	basic, gang := false, false
 	out := changed(policy, err, func(to []byte, f *fields) []byte {
@@ -283,7 +288,7 @@ func compiledPolicy(policy []byte, count int32, err *error) []byte {
 	return out
 }
 
-// priorityClass returns the priorityClassName of a pod template; empty if it is unset.
+// priorityClass returns the priorityClassName in a pod template; empty if unset.
 func priorityClass(template []byte, err *error) string {
 	for f := (fields{rest: template}); f.next(err); {
 		if f.number == 2 {
@@ -293,8 +298,8 @@ func priorityClass(template []byte, err *error) string {
 	return ""
 }
 
-// Delegation returns the owner of the Job who wants a PodGroup for it, and the name of the template in the owner's
-// Workload; nil if there is no such owner.
+// Delegation returns the owner of the Job who wants the Job's controller to make a PodGroup, and the name of the
+// template in the owner's Workload. It returns nil if there is no such owner.
 func (j *Job) Delegation() (*metav1.OwnerReference, string, error) {
 	var m metav1.ObjectMeta
 	if err := (annotations{GroupTemplateAnnotation}).read(&m, j.Metadata); err != nil {

@@ -62,12 +62,12 @@ type PodGroupSpec struct {
 	SchedulingPolicy    Policy       `json:"schedulingPolicy"`
 }
 
-// TemplateRef names the template from which a PodGroup was made.
+// TemplateRef names the template from which a PodGroup was made: one in a Workload.
 type TemplateRef struct {
 	Workload *WorkloadTemplateRef `json:"workload,omitempty"`
 }
 
-// WorkloadTemplateRef names a template in a Workload.
+// WorkloadTemplateRef names a Workload, and a template in it.
 type WorkloadTemplateRef struct {
 	WorkloadName         string `json:"workloadName"`
 	PodGroupTemplateName string `json:"podGroupTemplateName"`
@@ -87,10 +87,10 @@ func (g *PodGroup) Sent() *PodGroup {
 	return sent
 }
 
-// DeepCopyObject implements runtime.Object.
+// DeepCopyObject implements runtime.Object: it returns DeepCopy.
 func (w *Workload) DeepCopyObject() runtime.Object { return w.DeepCopy() }
 
-// DeepCopyObject implements runtime.Object.
+// DeepCopyObject implements runtime.Object: it returns DeepCopy.
 func (g *PodGroup) DeepCopyObject() runtime.Object { return g.DeepCopy() }
 
 // DeepCopy returns a copy that shares nothing with the Workload.

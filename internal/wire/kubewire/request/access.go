@@ -13,15 +13,15 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Access lists and watches the objects of one namespace, or of all.
+// Access lists and watches the objects of one resource, such as pods, in one namespace or in all.
 type Access[O kubewire.Object] struct {
 	client    rest.Interface
 	namespace string
 	resource  string
 }
 
-// To returns an Access that uses the client of a typed API, such as clientset.CoreV1().RESTClient(). ok is false for a
-// fake client, which sends no requests.
+// To returns an Access that sends requests with typed, the client of a typed API such as
+// clientset.CoreV1().RESTClient(). ok is false for a fake client, which sends no requests.
 func To[O kubewire.Object](r *kubewire.Resource[O], typed rest.Interface, namespace, resource string) (a Access[O], ok bool) {
 	client, ok := typed.(*rest.RESTClient)
 	if !ok || client == nil {
@@ -36,14 +36,14 @@ func To[O kubewire.Object](r *kubewire.Resource[O], typed rest.Interface, namesp
 	return Access[O]{reading, namespace, resource}, err == nil
 }
 
-// List requests one page of a list.
+// List requests a list of the objects, or one page of it.
 func (a Access[O]) List(ctx context.Context, o metav1.ListOptions) (*kubewire.List[O], error) {
 	list := &kubewire.List[O]{}
 	err := a.ask(&o).Do(ctx).Into(list)
 	return list, err
 }
 
-// Watch watches from a resource version on.
+// Watch requests the changes of the objects, from the resource version in o on.
 func (a Access[O]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	o.Watch = true
 	return a.ask(&o).Watch(ctx)

@@ -21,17 +21,17 @@ import (
 	"k8s.io/client-go/tools/metrics"
 )
 
-// Sender sends requests with encoded bodies over the connections of a typed client. It is cheaper than a rest.Request,
-// which computes its URL five times and looks up a decoder for the answer. Its metrics, warnings and errors are the
-// same as those of package rest.
+// Sender sends requests whose bodies are already encoded, over the connections of a typed client. It is cheaper than a
+// rest.Request, which computes its URL five times and looks up a decoder for the answer. Metrics, warnings and errors
+// are the same as those of package rest.
 type Sender struct {
 	client *http.Client
 	base   url.URL
 	group  string
 }
 
-// NewSender returns a Sender that uses the client of a typed API. ok is false for a fake client, which sends no
-// requests.
+// NewSender returns a Sender that uses the connections of typed, the client of a typed API. ok is false for a fake
+// client, which sends no requests.
 func NewSender(typed rest.Interface) (s *Sender, ok bool) {
 	client, ok := typed.(*rest.RESTClient)
 	if !ok || client == nil {
@@ -44,7 +44,7 @@ func NewSender(typed rest.Interface) (s *Sender, ok bool) {
 	return s, true
 }
 
-// Request is a request about an object in a namespace.
+// Request is a request about one object in a namespace, or about one of its subresources.
 type Request struct {
 	Verb                                   string
 	Namespace, Resource, Name, Subresource string
@@ -53,8 +53,9 @@ type Request struct {
 	Body                                   []byte
 }
 
-// Send sends a request once, and calls read with the answer, which is only valid during the call. Send returns the API
-// server's error if it refused the request, the transport's error if there was no answer, or the error of read.
+// Send sends a request once, and calls read with the answer, which is valid only during that call. It returns the API
+// server's error if the request was refused, the transport's error if there was no answer, and otherwise the error of
+// read.
 func (s *Sender) Send(ctx context.Context, r *Request, read func(answer []byte) error) error {
 	began := time.Now()
 	request := s.prepare(ctx, r)
@@ -96,10 +97,11 @@ func (s *Sender) prepare(ctx context.Context, r *Request) *http.Request {
 
 var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
-// most is the size in bytes up to which a buffer is kept for reuse.
+// most is the largest buffer that is kept for the next answer, in bytes.
 const most = 64 << 10
 
-// take reads an answer, counts it, logs its warnings, and passes it to read.
+// take reads the answer of a request, counts it in the metrics, logs the server's warnings, and calls read with the
+// body.
 func (s *Sender) take(ctx context.Context, r *Request, response *http.Response, read func([]byte) error) error {
 	b := buffers.Get().(*bytes.Buffer)
 	defer func() {
@@ -124,10 +126,10 @@ func (s *Sender) take(ctx context.Context, r *Request, response *http.Response, 
 	return read(b.Bytes())
 }
 
-// mostText limits the bytes of an answer in an error, if the answer is not a Status.
+// mostText is the largest part of an answer that an error quotes, in bytes, if the answer is not a Status.
 const mostText = 2048
 
-// refusal returns the error that an answer stands for: its Status, or an error made from its status code.
+// refusal returns the error for an answer that refuses a request: its Status, or an error made from the status code.
 func (s *Sender) refusal(r *Request, response *http.Response, body []byte) error {
 	o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, &schema.GroupVersionKind{Version: "v1"}, nil)
 	if status, ok := o.(*metav1.Status); err == nil && ok && status.Status == metav1.StatusFailure {
