@@ -10,8 +10,8 @@ import (
 // reports decisions of another version separately, and does not count them as divergences.
 const RulesVersion = 1
 
-// LeastRules is the oldest rules version that may continue a log written by this version. After a failed upgrade the
-// older program must be able to take over, so raise LeastRules only if the older rules would do harm.
+// LeastRules is the oldest version of the rules that may continue a log written by this version. After a failed upgrade
+// the older program must be able to take over, so raise LeastRules only if the older rules would do harm.
 const LeastRules = 1
 
 // Decision is the result of rules.Decide: the steps to carry out for one subject (a Job, a CronJob, or orphan pods),
@@ -39,18 +39,18 @@ const MostWoken = 1024
 // Commands reports whether the decision has steps. A decision without steps is not written to the log.
 func (d *Decision) Commands() bool { return len(d.Steps) > 0 }
 
-// Draft is a decision under construction. The rules of a Job and the rules of a CronJob each embed it in their own
-// plan.
+// Draft is a decision while rules add steps to it. The plans of a Job and of a CronJob, in their packages, embed it.
 type Draft struct {
 	Decision Decision
 	Now      events.Time // the decision's time
-	Woken    bool        // evaluated because a wait is over
+	Woken    bool        // evaluated because the time for which it waited has come
 
 	Stage, Rule string // the stage and rule that run now
 	Over        bool   // skip all later stages
 }
 
-// NewDraft returns a decision without steps. now is the decision's time; woken says that the subject's wait is over.
+// NewDraft returns a decision without steps. now is the decision's time; woken says that the time for which the subject
+// waited has come.
 func NewDraft(now events.Time, woken bool) Draft {
 	return Draft{Decision: Decision{Decision: events.Decision{RulesVersion: RulesVersion}}, Now: now, Woken: woken}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// CheckBatch returns an error unless b may follow the record `after`: its sequences continue from there, all its
-// records have one time, and only the last one has the end mark (design §4). Every backend calls it in Append.
+// CheckBatch returns an error unless b may be appended after the record `after`: its sequences follow that record, all
+// its records have one time, and only the last one has the end mark (design §4). Every backend calls it in Append.
 func CheckBatch(after events.Sequence, b events.Batch) error {
 	if len(b.Records) == 0 {
 		return errors.New("append batch: it has no records")
@@ -32,8 +32,9 @@ func CheckBatch(after events.Sequence, b events.Batch) error {
 	return nil
 }
 
-// NextIdentity returns the identity of the log after record r, given the identity before r. Record 1 must be a
-// LogCreated with this identity. An EpochChanged begins an epoch with a higher number. Other records change nothing.
+// NextIdentity returns the identity of the log (its ID and epoch) after record r. id is the identity before it. Record
+// 1 must be a LogCreated with this identity. An EpochChanged begins an epoch (life of the log) with a higher number.
+// Other records change nothing.
 func NextIdentity(id events.Identity, r *events.Record) (events.Identity, error) {
 	created, ok := r.Facts.(*events.LogCreated)
 	if ok != (r.Sequence == 1) {

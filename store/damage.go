@@ -11,15 +11,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Damage collects the damage that readers of a log find, so that an answer from the intact records can name the damage
-// at its end. It holds each damaged place once. The zero value is ready to use; a nil *Damage ignores everything. It is
-// safe for concurrent use.
+// Damage collects the damage that readers of a log find. So an answer that is made from the intact records can name the
+// damage at its end. It holds each damaged place once. The zero value is ready to use; a nil *Damage ignores
+// everything. It is safe for concurrent use.
 type Damage struct {
 	mu  sync.Mutex
 	met []met
 }
 
-// met is one damaged place of the log.
+// met is one damaged place of the log: its first bad record, its error, and whether the user has been told.
 type met struct {
 	at   events.Sequence
 	err  error
@@ -29,7 +29,7 @@ type met struct {
 // Note adds err if it is ErrCorrupt, and ignores any other error.
 func (d *Damage) Note(err error) { d.note(err, false) }
 
-// Tell is like Note, and marks the damage as already told to the user.
+// Tell adds err if it is ErrCorrupt, as Note does, and marks the damage as already told to the user.
 func (d *Damage) Tell(err error) { d.note(err, true) }
 
 // Known adds damage that was found when the log was opened, marked as told to the user. Unlike Tell it accepts any
@@ -113,7 +113,7 @@ func damageIn(err error) (out []error) {
 	return out
 }
 
-// samePlace reports whether two errors are about one damaged place. All damage within one file counts as one place,
+// samePlace reports whether two errors are about the same damage. All damage within one file counts as the same,
 // because a reader continues with the next file after it.
 func samePlace(a, b error) bool {
 	var x, y *CorruptError
@@ -123,7 +123,7 @@ func samePlace(a, b error) bool {
 	return x.Path == y.Path && x.Next == y.Next && errors.Is(a, ErrLost) == errors.Is(b, ErrLost)
 }
 
-// Noting returns a log like log that notes in d the damage that any of its reads finds.
+// Noting returns a log with the records of `log`. It adds to d the damage that any read of it finds.
 func Noting(log Reader, d *Damage) Reader { return noting{log, d} }
 
 type noting struct {
@@ -131,19 +131,20 @@ type noting struct {
 	damage *Damage
 }
 
-// Chain implements Reader.
+// Chain implements Reader: it returns the chain value (hash over all records so far) after record `at`, and notes
+// damage.
 func (n noting) Chain(at events.Sequence) (events.Hash, error) {
 	hash, err := n.Reader.Chain(at)
 	n.damage.Note(err)
 	return hash, err
 }
 
-// Read implements Reader.
+// Read implements Reader: it returns the records from record `from` on, and notes damage.
 func (n noting) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return n.records(n.Reader.Read(ctx, from))
 }
 
-// ReadStream implements Reader.
+// ReadStream implements Reader: it returns the records of one stream (Job or CronJob), and notes damage.
 func (n noting) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir Direction) iter.Seq2[events.Record, error] {
 	return n.records(n.Reader.ReadStream(ctx, s, from, dir))
 }
@@ -159,14 +160,14 @@ func (n noting) records(all iter.Seq2[events.Record, error]) iter.Seq2[events.Re
 	}
 }
 
-// Newest implements Reader.
+// Newest implements Reader: it returns the stream's last record, and notes damage.
 func (n noting) Newest(s events.Stream, born events.Time) (events.Sequence, error) {
 	at, err := n.Reader.Newest(s, born)
 	n.damage.Note(err)
 	return at, err
 }
 
-// Find implements Reader.
+// Find implements Reader: it returns the streams (Jobs, CronJobs) that had a name, and notes damage.
 func (n noting) Find(namespace, name string) ([]events.Stream, error) {
 	streams, err := n.Reader.Find(namespace, name)
 	n.damage.Note(err)

@@ -9,8 +9,8 @@ import (
 
 // Programs match these errors with errors.Is. The types below add what a person needs to act.
 var (
-	// ErrCorrupt: the stored bytes are not the bytes that were written. A read returns no record at or after the
-	// damaged place.
+	// ErrCorrupt: the stored bytes are not the bytes that were written. A read that finds this returns the records
+	// before the damage, and no later one.
 	ErrCorrupt = errors.New("log is corrupt")
 
 	// ErrNoRoom: there is no space for the append. The log is intact; ask again later.
@@ -36,13 +36,14 @@ var (
 	// ErrLost: the log lacks records that it once had, or has other records in their place. It also matches ErrCorrupt.
 	ErrLost = errors.New("records of the log are lost")
 
-	// ErrDiverged: records from another log do not continue this log. One of the two logs has another history.
+	// ErrDiverged: records from another replica of the log do not continue this log: one of the two has a different
+	// record before them.
 	ErrDiverged = errors.New("records do not continue this log")
 
 	// ErrOtherKey: the log has another key than the caller asked for.
 	ErrOtherKey = errors.New("the key of the log is another one")
 
-	// ErrForeign: the log has another identity or format than the caller asked for.
+	// ErrForeign: the log has another ID or format than the caller asked for.
 	ErrForeign = errors.New("log is not the one expected")
 )
 

@@ -8,7 +8,8 @@ import (
 
 // Filed is a log in files on a local disk. An Opened or an Archive may implement it.
 type Filed interface {
-	// Files returns the files of the log, oldest first. All but the last are sealed.
+	// Files returns the files of the log, oldest first. All but the last are sealed (nothing is written to them any
+	// more).
 	Files() ([]File, error)
 
 	// Holes returns an error for each sealed file that cannot be read completely.
@@ -30,23 +31,25 @@ type Tended interface {
 	Scrub(ctx context.Context, after events.Sequence) (first events.Sequence, notes []string, err error)
 }
 
-// Pruner is a log that can delete its oldest files. An Opened may implement it.
+// Pruner is a log that can delete its oldest files (prune). An Opened may implement it.
 type Pruner interface {
 	Filed
 
 	// Condemn returns the Pruned record that must be durable before the files with only records before `before` are
-	// deleted; nil when there are none. It reads these files completely. Their sizes do not change any more.
+	// deleted; nil when there are no such files. It reads these files completely. Their sizes do not change any more.
 	Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error)
 
-	// Prune deletes the sealed files that only have records before `before`, oldest first. It returns the first
-	// sequence that is kept. Before the call, the caller must make a Pruned record durable whose First is at least that
-	// sequence; without this record Prune returns an error. The caller must also store the states of all streams that
-	// are still needed in a file that is kept. The next call, or the next open, continues an interrupted Prune. Prune
-	// may run concurrently with all other methods.
+	// Prune deletes the sealed files (no longer written) that only have records before `before`, oldest first. It
+	// returns the first record that is kept.
+	//
+	// Before the call, the caller must make a Pruned record durable whose First is at least that record; without it
+	// Prune returns an error. The caller must also store again, in a file that is kept, the states of all Jobs and
+	// CronJobs that are still needed. The next call, or the next open, continues an interrupted Prune. Prune may run
+	// concurrently with all other methods.
 	Prune(ctx context.Context, before events.Sequence) (first events.Sequence, err error)
 
-	// Ahead returns about how many bytes the log may grow at once. This happens when a file begins: it first gets as
-	// many bytes of states as the newest file has.
+	// Ahead returns about how many bytes the log may grow at once, when a new file begins: as many bytes of states as
+	// the newest file has are then written to the new one.
 	Ahead() int64
 }
 

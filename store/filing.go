@@ -2,16 +2,16 @@ package store
 
 import "github.com/jobledger/jobledger/events"
 
-// Filing tracks the file to which the next batch is appended, and decides when the next file may begin. A file that
-// begins with stored states must not end before its checkpoint (the states of all subjects) is complete
-// (events.FileRestated). The zero value is a file without records.
+// Filing decides when a log may begin its next file. It tracks the file to which the next batch is appended: a file
+// that begins with stored states must first have the states of all subjects (its checkpoint, which FileRestated ends).
+// The zero value is a file without records.
 type Filing struct {
-	open   bool  // the checkpoint is not complete
+	open   bool  // the states that the file must begin with are not complete
 	states int64 // bytes of stored states in the file
 }
 
-// Note takes in a record of the file and its stored size. Records come in order. begins says that the record is the
-// first one of a file.
+// Note adds a record of the file, by its kind and its size in stored form. Records come in order. begins says that the
+// record is the first one of a file.
 func (f *Filing) Note(kind events.Kind, begins bool, bytes int) {
 	switch {
 	case begins:
@@ -24,10 +24,11 @@ func (f *Filing) Note(kind events.Kind, begins bool, bytes int) {
 	}
 }
 
-// Open reports whether the checkpoint of the file is not complete yet.
+// Open reports whether the file's checkpoint (the stored states of all subjects) is not complete yet, so that the file
+// must go on.
 func (f *Filing) Open() bool { return f.open }
 
-// States returns the number of bytes of stored states in the file.
+// States returns the size of the states that the file stores, in bytes.
 func (f *Filing) States() int64 { return f.states }
 
 // statesTimes: a file grows to at least 10 times the size of the states stored in it, so that states are at most a

@@ -9,20 +9,20 @@ import (
 
 // Reader is the reader's view of a log: its durable prefix. Any goroutine may call any method at any time.
 type Reader interface {
-	// Identity returns the identity after all appended records: the random ID of the log, fixed when it was created,
-	// and the epoch of the newest LogCreated or EpochChanged record. An empty log already has its ID and epoch 1; the
-	// writer's first record must be a LogCreated with these values.
+	// Identity returns the log's random ID, fixed when it was created, and its epoch (one life of the log) after all
+	// appended records: that of the newest LogCreated or EpochChanged record. An empty log already has its ID and epoch
+	// 1; the writer's first record must be a LogCreated with these values.
 	Identity() events.Identity
 
-	// Head returns the end of the durable prefix; the zero Head for an empty log.
+	// Head returns the last durable record, with its chain hash and time; the zero Head for an empty log.
 	Head() Head
 
-	// Chain returns the chain value (a hash over all records so far) after the durable record `at`; for 0, the place
-	// before the first record, it is zero. It returns ErrPruned when neither this record nor the next one is kept.
+	// Chain returns the chain value (a hash over all records so far) after the durable record `at`; zero for record 0.
+	// It returns ErrPruned when neither record `at` nor the next one is kept.
 	Chain(at events.Sequence) (events.Hash, error)
 
-	// Wait blocks until the durable head is greater than after, and returns the head's sequence. It returns ctx's
-	// error, ErrClosed when the log closes, or ErrFailed.
+	// Wait blocks until a record after `after` is durable, and returns the last durable record. It returns ctx's error,
+	// ErrClosed when the log closes, or ErrFailed.
 	Wait(ctx context.Context, after events.Sequence) (events.Sequence, error)
 
 	// Read returns the durable records from sequence `from` on (0 means the oldest that is kept), at least up to the
@@ -31,24 +31,26 @@ type Reader interface {
 	// it holds no lock or transaction.
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 
-	// ReadStream returns the durable records of one stream. Forward begins with the first record at or after `from`, or
-	// with the oldest one that is kept, whatever was pruned. Backward begins with the last record at or before `from`
-	// (0 means the newest); it ends with ErrPruned when an older record existed and is no longer kept. The cost depends
-	// on the stream, not on the log. ReadStream ends after the first error.
+	// ReadStream returns the durable records of one stream (all records of a Job, a CronJob or the controller). Forward
+	// begins with the first record at or after `from`, or with the oldest one that is kept, even if earlier ones were
+	// deleted. Backward begins with the last record at or before `from` (0 means the newest); it ends with ErrPruned
+	// when an older record existed and is no longer kept. The cost depends on the stream, not on the log. ReadStream
+	// ends after the first error.
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir Direction) iter.Seq2[events.Record, error]
 
 	// Newest returns the stream's last durable record that is kept; 0 for none. born is the time at which the stream's
-	// object was created, by the API server's clock; 0 for unknown. Newest uses it to skip files whose objects are all
-	// older than born by more than an hour.
+	// Job or CronJob was created, by the API server's clock; 0 for unknown. Newest uses it to skip files whose objects
+	// are all older than born by more than an hour.
 	Newest(s events.Stream, born events.Time) (events.Sequence, error)
 
-	// Find returns the streams of the Jobs and CronJobs that had this name in the durable records that are kept, newest
-	// first. With ErrCorrupt it returns the streams that it could still find.
+	// Find returns the streams of the Jobs and CronJobs that had this name, according to the durable records that are
+	// kept, newest first. With ErrCorrupt it returns the streams that it could still find.
 	Find(namespace, name string) ([]events.Stream, error)
 
-	// LoadSnapshot returns the newest snapshot that fits this log: it has the log's identity, and its head has the same
-	// chain value in the durable prefix. Snapshots that are damaged or do not fit are ignored. ok is false when none
-	// remains. err is set only when the log cannot be read at all.
+	// LoadSnapshot returns the newest snapshot (stored state of all streams) that fits this log: it has the log's ID
+	// and epoch, and the durable record at its head has the same chain value. Snapshots that are damaged or do not fit
+	// are ignored. ok is false when none remains. err is set when the log cannot be read, or when another program is
+	// needed to read a snapshot (events.ErrNewer, events.ErrBefore).
 	LoadSnapshot(ctx context.Context) (s Snapshot, ok bool, err error)
 }
 
@@ -57,8 +59,8 @@ type Reader interface {
 type Log interface {
 	Reader
 
-	// Term returns the number of this process's time as the writer: greater than all earlier known terms. The writer
-	// appends a TermStarted with this term in its first batch. If it appends a TermStarted with a later term (which
+	// Term returns the number of this process's time as the writer: greater than all earlier known numbers. The writer
+	// appends a TermStarted with this number in its first batch. If it appends a TermStarted with a later number (which
 	// happens when records of another log are appended), Term returns that one from then on.
 	Term() uint64
 
@@ -67,10 +69,10 @@ type Log interface {
 	// must append nothing and ask again later; the log is intact.
 	Room(bytes int) error
 
-	// NextFile returns the first sequence of the file to which the next batch is appended. Each file must be readable
-	// without older files. So if NextFile is greater than the sequence of the record that last stored a stream's state,
-	// a spec or the settings, the writer must store these again. [Filing] decides when the next file may begin. A
-	// backend without files returns 1. The value changes only in Append, so it holds for the next batch.
+	// NextFile returns the first record of the file to which the next batch is appended. Each file must be readable
+	// without older files. So the writer must store the state of a Job again if the newest record with that state is
+	// before NextFile, and likewise specs and settings. [Filing] decides when the next file may begin. A backend
+	// without files returns 1. The value changes only in Append, so it holds for the next batch.
 	NextFile() events.Sequence
 
 	// Append appends one whole batch, which must continue the last appended one, and returns at once. The caller must

@@ -11,20 +11,20 @@ type Opened interface {
 	Log
 	Damaged
 
-	// Durable returns the durable head, and the identity of the log at that head.
+	// Durable returns the last durable record, and the log's ID and epoch (one life of the log) at that record.
 	Durable() (events.Identity, Head)
 
-	// LockID identifies the lock that keeps other processes from writing the log. Two logs with the same LockID are the
-	// same log, so the holder of the lock knows that no other process writes it. A copy of the log has another LockID.
-	// It is empty when it cannot be determined.
+	// LockID identifies the lock that keeps other processes from writing the log. If two logs have the same LockID,
+	// they are the same log, so the holder of the lock knows that no other process writes it. A copy of the log has
+	// another LockID. It is empty when it cannot be determined.
 	LockID() string
 
 	// Losses returns the known ranges of records that the log once had and now lacks. It is empty unless
 	// Options.AcceptLoss allowed the open, and again after GoOn.
 	Losses() []events.Loss
 
-	// GoOn tells the log that its loss is handled. The caller calls it once the EpochChanged record that follows the
-	// loss is durable.
+	// GoOn tells the log that its loss of records is handled. The caller calls it once the EpochChanged record, which
+	// begins a new epoch (life of the log) after the loss, is durable.
 	GoOn() error
 
 	// Key returns the secret key of the log. It creates a missing key; made reports that.
@@ -37,8 +37,8 @@ type Archive interface {
 	Reader
 	Damaged
 
-	// Readable returns events.ErrNewer when a program of version own cannot read the log. A number of own that is 0 is
-	// not compared.
+	// Readable returns events.ErrNewer when a program of version own is too old to read the log. A number in own that
+	// is 0 is not compared.
 	Readable(own events.ReaderVersion) error
 
 	// Close releases the log.

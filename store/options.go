@@ -26,7 +26,7 @@ type Options struct {
 	Least events.ReaderVersion
 
 	// AcceptLoss allows opening a log that is known to have lost records. The first record appended then must be an
-	// EpochChanged to an epoch above those of all Losses; after that the caller calls GoOn.
+	// EpochChanged to an epoch (life of the log) above those of all Losses; after that the caller calls GoOn.
 	AcceptLoss bool
 
 	// RotateBytes is the size at which a file is sealed and the next one begins; 0 means 256 MiB. A file may exceed it

@@ -14,7 +14,7 @@ type Report struct {
 	Snapshot events.Sequence // head of the newest readable snapshot; its content was not compared with the records
 	Notes    []string        // findings that are no errors: an index that must be rebuilt, an unfinished commit
 	Damage   []error         // all damage, in the order of the log; the first is the error of the verification
-	Behind   uint64          // intact records in the files behind the first damage
+	Behind   uint64          // intact records in the files after the first damage
 	// First record of the newest file, if another process writes it, so that it was not verified; 0 otherwise
 	Written events.Sequence
 }

@@ -44,11 +44,11 @@ type Stock struct {
 	Consumers map[string]events.Sequence
 }
 
-// Verdict is the result of Judge: the files to delete.
+// Verdict is the result of Judge: which files to delete, and why.
 type Verdict struct {
 	Before events.Sequence // delete all files before the one that begins with this record; 0 to delete none
 	Reason events.PruneReason
-	Missed []events.Missed // records that are deleted before these consumers have read them
+	Missed []events.Missed // records that consumers (readers that follow the log) have not read before they are deleted
 	// Held names the consumers because of which a file is kept that would otherwise be deleted.
 	Held []string
 }

@@ -18,22 +18,22 @@ type Shared interface {
 	// time of the call. It ends after the first error, like Read. The caller owns the slices.
 	ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error]
 
-	// Share opens the file whose first record is `first`. The caller must close it. If there is no such file, the error
-	// is ErrPruned.
+	// Share opens the file whose first record is `first`, to be copied. The caller must close it. If there is no such
+	// file, the error is ErrPruned.
 	Share(first events.Sequence) (*SharedFile, error)
 }
 
 // SharedFile is one open file of a log. Its content stays the same even if the log packs or deletes the file meanwhile.
 type SharedFile struct {
 	First  events.Sequence
-	Before Head // head of the log before the file
-	End    Head // head after its last record; if the file is not sealed, the head at the time of the call
+	Before Head // last record of the log before the file, with its chain hash
+	End    Head // last record; if the file is not sealed, the last one at the time of the call
 	Sealed bool
 
 	Begin []byte // description of the file's beginning, as the backend stores it
-	Term  uint64 // newest term that began in the log up to End
+	Term  uint64 // newest term (number of the log's writer) that began up to End
 
-	Offsets map[string]events.Sequence // offsets of consumers; nil for a sealed file
+	Offsets map[string]events.Sequence // up to which record each consumer has read; nil for a sealed file
 
 	// Only for a sealed file: its bytes, their number, and an ID of this version of the file, which changes when it is
 	// packed.

@@ -11,14 +11,14 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// excess is the level by which a namespace is over its log budget. Each level adds a restriction.
+// excess says by how much a namespace is over its log budget (bytes of log per hour). Each level adds a restriction.
 type excess uint8
 
 const (
 	within       excess = iota
 	withoutTexts        // pod templates are recorded without their text
-	atPace              // also at most one version per object and second
-	flooded             // also at most one version per object and minute
+	atPace              // also at most one version per object and second is recorded
+	flooded             // also at most one version per object and minute is recorded
 )
 
 // excess returns the level of a namespace: withoutTexts above one budget of log bytes, atPace above 1.25 budgets,
@@ -51,8 +51,8 @@ func (g *Gate) every(x excess) time.Duration {
 	return paceEvery
 }
 
-// Cut removes from the drafts of an admitted observation what its namespace's log budget does not allow, and limits how
-// soon the object's next version may be recorded.
+// Cut removes from the records of an observation what the log budget of its namespace does not allow, and limits how
+// soon the object's next version may be recorded. drafts are these records, without sequence and time.
 func (g *Gate) Cut(now events.Time, o *events.Observation, drafts []projector.Draft) {
 	object, namespace := o.Object(), o.Namespace()
 	if object.Gone {
@@ -69,7 +69,7 @@ func (g *Gate) Cut(now events.Time, o *events.Observation, drafts []projector.Dr
 			e.Template = nil
 		}
 		if g.world.Settings.NamespaceBudget > 0 && e.Namespace == "" && g.world.RefOf(drafts[i].Stream).Namespace == "" {
-			e.Namespace = namespace // a spec is recorded before its Job; it is charged to the Job's namespace
+			e.Namespace = namespace // a spec is recorded before its Job, and counts for the Job's namespace
 		}
 		if namespace == "" && drafts[i].Stream == events.Controller {
 			rec := events.Record{Facts: drafts[i].Facts, Evidence: *e}
@@ -86,11 +86,11 @@ func (g *Gate) Cut(now events.Time, o *events.Observation, drafts []projector.Dr
 	} else if passed > 0 && o.held == nil {
 		g.forget(object.UID)
 	} else if passed > 0 {
-		o.passed = 0 // the dropped versions are counted; a newer version still waits
+		o.passed = 0 // the dropped versions are counted now; a newer version still waits
 	}
 }
 
-// recorded notes that a version of an object was recorded. The next version may be recorded at time next.
+// recorded notes that a version of the object uid was recorded. The object's next version may be recorded at time next.
 func (g *Gate) recorded(uid types.UID, namespace string, next events.Time) {
 	x := g.objects[uid]
 	if x == nil {

@@ -26,25 +26,26 @@ import (
 // A killed controller loses its counts, but the open record tells a reader that counts are missing. So no version is
 // dropped or held back unless the namespace's newest record is open.
 
-// counts has an entry for each namespace with held-back or dropped versions. An entry counts since the namespace's
-// newest record.
+// counts has an entry for each namespace of which versions of objects wait to be recorded, or were dropped. An entry
+// counts since the namespace's newest events.PassedOver record.
 type counts struct {
 	of   map[string]*count
 	dues due.Queue[string]
 }
 
 type count struct {
-	since    events.Time // time of the newest record
+	since    events.Time // time of the newest PassedOver record, from which on this counts
 	objects  map[events.ObjectResource]uint64
 	versions uint64
-	holding  int // number of held-back versions
+	holding  int // number of versions that wait to be recorded
 }
 
 func newCounts() counts {
 	return counts{of: map[string]*count{}, dues: due.New(cmp.Compare[string])}
 }
 
-// pass returns the count of a namespace. If there is none yet, it begins one, and the step first writes an open record.
+// pass returns the count of a namespace. If there is none yet, it begins one, and makes step s first write an open
+// record (a PassedOver record that says that counts follow).
 func (g *Gate) pass(s *Step, now events.Time, namespace string) *count {
 	w := g.counts.of[namespace]
 	if w == nil {
@@ -55,19 +56,21 @@ func (g *Gate) pass(s *Step, now events.Time, namespace string) *count {
 	return w
 }
 
-// hold counts one more held-back version of a namespace.
+// hold counts one more version that waits to be recorded. If the namespace had no count, step s first writes an open
+// record (a PassedOver record that says that counts follow).
 func (g *Gate) hold(s *Step, now events.Time, namespace string) {
 	g.pass(s, now, namespace).holding++
 	g.holding++
 }
 
-// release counts one held-back version less.
+// release counts one version less that waits to be recorded.
 func (g *Gate) release(namespace string) {
 	g.counts.of[namespace].holding--
 	g.holding--
 }
 
-// passBy counts an object that was deleted before it got a record. versions is the number of its dropped versions.
+// passBy counts an object that was deleted before it got a record. versions is the number of its versions that were not
+// recorded. s is the step that results.
 func (g *Gate) passBy(s *Step, now events.Time, o *events.Observation, object events.Object, versions uint64) {
 	s.Size = heldCost
 	w := g.pass(s, now, o.Namespace())
@@ -76,8 +79,9 @@ func (g *Gate) passBy(s *Step, now events.Time, o *events.Observation, object ev
 	w.versions += versions
 }
 
-// NextCount returns the record for the next namespace that has counted for a minute; ok is false for none. If the
-// namespace has no held-back version any more, the record ends the counting.
+// NextCount returns the PassedOver record (counts of versions that were not recorded) for the next namespace that has
+// counted for a minute; ok is false for none. If no version of the namespace waits any more, the record ends the
+// counting.
 func (g *Gate) NextCount(now events.Time) (d projector.Draft, ok bool) {
 	namespace, ok := g.counts.dues.Next(now)
 	if !ok {
@@ -90,9 +94,10 @@ func (g *Gate) NextCount(now events.Time) (d projector.Draft, ok bool) {
 	return g.record(now, namespace, w, w.holding > 0), true
 }
 
-// AllCounts returns a record for each namespace that counts. When the process stops (stops is true), the record of a
-// namespace with held-back versions stays open, because those versions have neither a record nor a count until the next
-// start. After a rewind of the cluster (stops is false) the held-back versions are dropped, and counted.
+// AllCounts returns a PassedOver record for each namespace that counts. When the process stops (stops is true), the
+// record of a namespace with waiting versions says that counting continues, because these versions have neither a
+// record nor a count until the next start. After the cluster was restored to an earlier state (stops is false), the
+// waiting versions are dropped, and counted.
 func (g *Gate) AllCounts(now events.Time, stops bool) (drafts []projector.Draft) {
 	for _, namespace := range slices.Sorted(maps.Keys(g.counts.of)) {
 		w := g.counts.of[namespace]
@@ -102,8 +107,8 @@ func (g *Gate) AllCounts(now events.Time, stops bool) (drafts []projector.Draft)
 	return drafts
 }
 
-// record returns the record of a namespace's counts. If it is open, counting starts again from zero, and the next
-// record is due in a minute; otherwise counting ends.
+// record returns the PassedOver record with a namespace's counts. If it is open, counting starts again from zero, and
+// the next record is due in a minute; otherwise counting ends.
 func (g *Gate) record(now events.Time, namespace string, w *count, open bool) projector.Draft {
 	facts := &events.PassedOver{Since: w.since, Versions: w.versions, Open: open}
 	for _, r := range slices.Sorted(maps.Keys(w.objects)) {
@@ -122,8 +127,8 @@ func (g *Gate) record(now events.Time, namespace string, w *count, open bool) pr
 	}
 }
 
-// untold returns, and resets, the number of dropped versions that no record has counted yet, for the objects of a
-// namespace. With held, held-back versions are included.
+// untold returns, and resets, the number of dropped versions of a namespace's objects that no record has counted yet.
+// If held is set, it includes the versions that still wait.
 func (g *Gate) untold(namespace string, held bool) (versions uint64) {
 	for uid, x := range g.objects {
 		if x.passed == 0 && x.held == nil || x.namespace != namespace {
@@ -150,7 +155,7 @@ func (g *Gate) untold(namespace string, held bool) (versions uint64) {
 	return versions
 }
 
-// shift moves all times by a step of the wall clock.
+// shift moves all times by a step of the wall clock, so that waits last as long as before.
 func (w *counts) shift(step time.Duration) {
 	for _, x := range w.of {
 		x.since = x.since.Add(step)

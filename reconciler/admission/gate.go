@@ -31,17 +31,18 @@ import (
 // they share a budget of the same size.
 
 const (
-	paceEvery = time.Second // minimum time between two recorded versions of an object above 1.25 budgets
-	heldCost  = 64          // bytes that a held-back version adds to the size of a turn's inputs
+	paceEvery = time.Second // minimum time between two recorded versions of an object if 1.25 budgets are used
+	heldCost  = 64          // bytes that a version which is not recorded now counts towards the limit of a turn
 )
 
-// FloodPace is the minimum time between two recorded versions of an object in a namespace that has used two budgets.
-// There it replaces paceEvery.
+// FloodPace is the minimum time between two recorded versions of an object in a namespace that has used about two
+// budgets. In such a namespace it replaces paceEvery.
 const FloodPace = time.Minute
 
-// Gate holds back versions of objects, and remembers recent records of objects in namespaces over budget. A crash loses
-// this state, as it loses queued inputs: the listing at the next start shows the newest version of every object. Counts
-// may then be incomplete, which an open record (pass) tells the reader.
+// Gate decides which versions of objects are recorded now, and keeps the others until they may be. It remembers recent
+// records of objects in namespaces over budget. A crash loses this state, as it loses queued inputs: the listing at the
+// next start shows the newest version of every object. The counts of dropped versions may then be incomplete, which the
+// record says that began them.
 type Gate struct {
 	world     *projector.World
 	intake    *intake.Intake
@@ -52,16 +53,16 @@ type Gate struct {
 	new     newcomers
 	counts  counts
 	cluster budget.Bucket // bytes that this process recorded of nodes and namespaces
-	holding int           // number of held-back versions, including new Jobs
-	flush   bool          // deliver all held-back versions before a listing begins
-	passed  uint64        // versions dropped since the process started
+	holding int           // number of versions that wait to be recorded, including new Jobs
+	flush   bool          // record all waiting versions before a listing begins
+	passed  uint64        // number of versions dropped since the process started
 }
 
 // paced is an object whose versions are limited to one per second or minute.
 type paced struct {
 	next   events.Time         // earliest time of the next recorded version
 	held   *events.Observation // newest version that waits; nil for none
-	passed uint64              // versions dropped between the object's newest record and held
+	passed uint64              // versions dropped since the object's newest record, older than held
 	first  bool                // the object has no record yet
 
 	namespace string
@@ -77,29 +78,31 @@ func New(world *projector.World, intake *intake.Intake, floodPace time.Duration)
 	}
 }
 
-// Step says what the caller must do with an observation, in the order of the fields.
+// Step says what the caller must do with an observation: write Record, then record First and Then, in this order. Nil
+// fields need nothing.
 type Step struct {
 	Record *projector.Draft // first write this record; nil for none
-	// Past is the end of First's Job stream in the log, as found when First arrived; nil if the log was not read.
+	// Past is the newest record in the log of the Job that First shows, as found when First arrived; nil if the log was
+	// not read.
 	Past        *Past
-	First, Then *events.Observation // then admit these; nil for none
-	Size        int                 // bytes that the step adds to the size of a turn's inputs, besides its records
+	First, Then *events.Observation // then record these; nil for none
+	Size        int                 // bytes to count towards the limit of the turn, besides the records
 
-	queued  bool // First passed the admission queue `through`
+	queued  bool // First has passed the admission queue `through`
 	through doorway
-	came    *paced    // the entry that held First back; nil for none
+	came    *paced    // the entry in which First has waited; nil for none
 	gone    types.UID // UID of a deleted object; empty for none
 }
 
-// Past is the end of a Job's stream in the log, read when records up to Through were durable.
+// Past is the newest record of a Job in the log, as found when records up to Through were durable.
 type Past struct {
-	Newest  events.Sequence // 0 if the stream has no records
+	Newest  events.Sequence // 0 if the Job has no records
 	Through events.Sequence
 }
 
-// Observe returns the step for an observation. past is what the caller found in the log about the observed Job. ok is
-// false if the turn must end before the observation: it begins a listing, and held-back versions must be delivered
-// first, or they would count as part of the listing.
+// Observe returns what to do with an observation. past is what the caller found in the log about the observed Job; nil
+// if it did not look. ok is false if the turn must end before the observation: the observation begins a listing, and
+// waiting versions must be recorded first, or they would count as part of the listing.
 func (g *Gate) Observe(now events.Time, o *events.Observation, past *Past) (s Step, ok bool) {
 	if _, listing := o.Facts.(*events.ListingStarted); listing && g.holding > 0 {
 		g.flush = true
@@ -118,7 +121,7 @@ func (g *Gate) Observe(now events.Time, o *events.Observation, past *Past) (s St
 	return Step{First: o}, true
 }
 
-// Admitted tells the gate that step s was carried out, and that admitting First and Then gave these records.
+// Admitted tells the gate that step s was carried out. records are the records that First and Then gave.
 func (g *Gate) Admitted(now events.Time, s *Step, records []events.Record) {
 	if s.queued {
 		g.delayNext(now, s.through, records)
@@ -131,7 +134,7 @@ func (g *Gate) Admitted(now events.Time, s *Step, records []events.Record) {
 	}
 }
 
-// leaves returns the step for the deletion of an object. An object without a record is only counted.
+// leaves returns the step for the deletion of an object. An object that has no record gets none, and is only counted.
 func (g *Gate) leaves(now events.Time, o *events.Observation, object events.Object) (s Step) {
 	s = Step{gone: object.UID}
 	if n := g.new.held[object.UID]; n != nil {
@@ -154,8 +157,8 @@ func (g *Gate) leaves(now events.Time, o *events.Observation, object events.Obje
 	return s
 }
 
-// holdBack holds back a version that comes too early. The version replaces an older one that waits. held reports
-// whether the version was held back.
+// holdBack keeps a version of an object that comes too early to be recorded. It replaces an older version that waits.
+// held reports whether the version is kept; otherwise it is to be recorded now.
 func (g *Gate) holdBack(now events.Time, o *events.Observation, object events.Object) (s Step, held bool) {
 	p := g.objects[object.UID]
 	if object.UID == "" || g.world.Listing || g.flush || p != nil && now >= p.next {
@@ -166,7 +169,7 @@ func (g *Gate) holdBack(now events.Time, o *events.Observation, object events.Ob
 		return s, false
 	}
 	s.Size = heldCost
-	if p == nil { // a new object, which may be deleted before its minute is over
+	if p == nil { // a new object, which may be deleted within its first minute
 		p = &paced{next: now.Add(g.floodPace), first: true, namespace: o.Namespace()}
 		g.objects[object.UID] = p
 	}
@@ -184,8 +187,8 @@ func (g *Gate) holdBack(now events.Time, o *events.Observation, object events.Ob
 	return s, true
 }
 
-// Delivers returns how many of a turn's bytes may go to held-back versions: half of them, or all during a listing and
-// right before one.
+// Delivers returns how many of a turn's bytes may be used for versions that have waited: half of them, or all during a
+// listing and right before one.
 func (g *Gate) Delivers(turn int) int {
 	if g.all() {
 		return turn
@@ -193,10 +196,11 @@ func (g *Gate) Delivers(turn int) int {
 	return turn / 2
 }
 
-// all reports whether held-back versions are delivered before their time, because a listing runs or is about to begin.
+// all reports whether waiting versions are recorded before their time, because a listing runs or is about to begin.
 func (g *Gate) all() bool { return g.world.Listing || g.flush }
 
-// due returns the time up to which waits count as over, usually now. ok is false if nothing is to be delivered.
+// due returns the time up to which waits count as over: usually now, or the end of time if all versions are to be
+// recorded. ok is false if no version waits.
 func (g *Gate) due(now events.Time) (until events.Time, ok bool) {
 	if g.all() {
 		return math.MaxInt64, g.holding > 0
@@ -204,7 +208,7 @@ func (g *Gate) due(now events.Time) (until events.Time, ok bool) {
 	return now, true
 }
 
-// NextHeld returns the step for the next held-back version whose wait is over; ok is false for none.
+// NextHeld returns the step for a version of an object that has waited long enough; ok is false for none.
 func (g *Gate) NextHeld(now events.Time) (s Step, ok bool) {
 	for {
 		until, some := g.due(now)
@@ -226,11 +230,12 @@ func (g *Gate) NextHeld(now events.Time) (s Step, ok bool) {
 	}
 }
 
-// Delivered tells the gate that the caller has taken all due versions of this turn.
+// Delivered tells the gate that NextHeld and NextQueued were called in this turn until they had nothing, or the turn
+// was full.
 func (g *Gate) Delivered() { g.flush = g.flush && g.holding > 0 }
 
-// overtaken drops the held-back version of an object, because the same or a newer version is admitted. It returns how
-// many versions of the object were dropped since its newest record.
+// overtaken drops the version of an object that waits, because the same or a newer version is recorded now. It returns
+// how many versions of the object were dropped since its newest record.
 func (g *Gate) overtaken(uid types.UID, version uint64) uint64 {
 	if n := g.new.held[uid]; n != nil {
 		held := n.seen.Object().Version
@@ -266,7 +271,8 @@ func (g *Gate) take(x *paced) *events.Observation {
 	return o
 }
 
-// came notes that the held-back version of an object was admitted. If it gave no record, the object's limit ends.
+// came notes that the version of object uid that had waited was passed on. If it gave no record, the object is no
+// longer limited.
 func (g *Gate) came(x *paced, uid types.UID, now events.Time) {
 	if x.first = false; x.next <= now && x.passed == 0 {
 		delete(g.objects, uid)
@@ -278,7 +284,7 @@ func (g *Gate) forget(uid types.UID) {
 	g.dues.Set(uid, 0)
 }
 
-// ForgetAll drops all held-back versions, because the cluster was reset to an earlier state (a rewind).
+// ForgetAll drops all versions that wait to be recorded, because the cluster was restored to an earlier state.
 func (g *Gate) ForgetAll() {
 	passed, cluster := g.passed+uint64(g.holding), g.cluster
 	*g = New(g.world, g.intake, g.floodPace)
@@ -288,7 +294,7 @@ func (g *Gate) ForgetAll() {
 // PassedOver returns how many versions were seen but not recorded since the process started.
 func (g *Gate) PassedOver() uint64 { return g.passed }
 
-// Wake returns when the next held-back version or count is due; 0 for never.
+// Wake returns when the next waiting version may be recorded, or the next count is due; 0 for never.
 func (g *Gate) Wake() events.Time {
 	switch {
 	case g.holding > 0 && g.all():
@@ -305,7 +311,7 @@ func (g *Gate) Wake() events.Time {
 	return first
 }
 
-// Shift moves all times by a step of the wall clock.
+// Shift moves all times by a step of the wall clock, so that waits last as long as before.
 func (g *Gate) Shift(step time.Duration) {
 	for _, x := range g.objects {
 		x.next = x.next.Add(step)

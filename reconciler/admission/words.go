@@ -10,17 +10,18 @@ import (
 	"github.com/jobledger/jobledger/reconciler/due"
 )
 
-// A healthy pod waits a moment for its image and its network, which is not worth a record. So an observation that only
-// changes why a pod waits (intake.Intake.Words) is held back. It is recorded if the pod still waits for the same reason
-// after wordsHold, or together with the pod's next record. Each pod gets at most wordsMost such records of their own;
-// further ones are counted (events.Evidence.PassedOver).
+// A healthy pod waits a moment for its image and its network, which is not worth a record. So an observation whose only
+// news is the reason why a pod waits (intake.Intake.Words) is kept for a while. It is recorded if the pod still waits
+// for the same reason after wordsHold, or together with the pod's next record. Each pod gets at most wordsMost records
+// for such observations alone; further ones are counted (events.Evidence.PassedOver).
 const (
 	wordsHold = 5 * time.Second
-	wordsMost = 16 // records per pod while one process runs
+	wordsMost = 16 // for each pod, while one process runs
 )
 
-// Words holds the held-back observations and counts the recorded ones. A crash loses both: the listing at the next
-// start shows the newest state of each pod, and that start's gap record says that counts may be missing.
+// Words keeps observations whose only news is why a pod waits, until they are recorded or dropped. A crash loses them:
+// the listing at the next start shows the newest state of each pod, and that start's gap record says that counts may be
+// missing.
 type Words struct {
 	pods map[types.UID]*podWords
 	dues due.Queue[types.UID]
@@ -32,13 +33,13 @@ type podWords struct {
 	passed uint64              // dropped observations that no record has counted yet
 }
 
-// NewWords returns the state without held-back observations.
+// NewWords returns a Words without observations.
 func NewWords() Words {
 	return Words{pods: map[types.UID]*podWords{}, dues: due.New(cmp.Compare[types.UID])}
 }
 
-// Note takes in an admitted observation. recorded says that the observation gave a record; only says that its only news
-// is why the pod waits. It returns the number of dropped observations to count in a record of the pod.
+// Note is called for each observation that is passed on. recorded says that it gave a record; only says that its only
+// news is why the pod waits. Note returns the number of dropped observations to count in a record of the pod.
 func (w *Words) Note(o *events.Observation, recorded, only bool, now events.Time) (passed uint64) {
 	object := o.Object()
 	uid, gone := object.UID, types.UID("")
@@ -65,7 +66,7 @@ func (w *Words) Note(o *events.Observation, recorded, only bool, now events.Time
 			w.dues.Set(uid, now.Add(wordsHold))
 		}
 		x.newest = o
-	case x != nil: // the same as was last recorded: the observation that waits is void
+	case x != nil: // same reason as recorded last, so nothing waits
 		w.drop(uid, x)
 	}
 	return passed
@@ -79,7 +80,7 @@ func (w *Words) drop(uid types.UID, x *podWords) {
 	}
 }
 
-// Next returns an observation to record on its own, because it has waited for wordsHold; ok is false for none.
+// Next returns an observation to record alone, because its reason has lasted for wordsHold; ok is false for none.
 func (w *Words) Next(now events.Time) (o *events.Observation, ok bool) {
 	for {
 		uid, ok := w.dues.Next(now)
@@ -95,11 +96,11 @@ func (w *Words) Next(now events.Time) (o *events.Observation, ok bool) {
 	}
 }
 
-// Recorded counts a record that was made for an observation from Next.
+// Recorded counts a record that was made for an observation from Next alone.
 func (w *Words) Recorded(uid types.UID) { w.pods[uid].told++ }
 
-// Wake returns when the next held-back observation is due; 0 for never.
+// Wake returns when the next waiting observation is to be recorded; 0 for never.
 func (w *Words) Wake() events.Time { return w.dues.First() }
 
-// Shift moves all times by a step of the wall clock.
+// Shift moves all times by a step of the wall clock, so that waits last as long as before.
 func (w *Words) Shift(step time.Duration) { w.dues.Shift(step) }

@@ -11,26 +11,26 @@ import (
 const (
 	// TurnBytes is the usual limit for the bytes of state that one turn of the loop adds.
 	TurnBytes = 64 << 10
-	// Pause is the time between two turns that add states.
+	// Pause is the time between two turns of the loop that add states.
 	Pause = 20 * time.Millisecond
 	// turnTime is the time after which one turn adds no further states.
 	turnTime = 5 * time.Millisecond
 )
 
-// Files writes checkpoints into the log's newest file: the state of every subject that has no record there. Then the
-// file is self-contained: a log that begins with it needs neither an older file nor a snapshot. The remaining work
-// follows from the world, so a restart continues it. Example: 1,000 states of 1 KiB take 16 turns, 20 ms apart. A large
-// Job is stored in parts (docs/design/0018).
+// Files writes checkpoints into the log's newest file: the state of every Job and CronJob that has no record there.
+// Then the file is self-contained: a log that begins with it needs neither an older file nor a snapshot. What remains
+// to be written follows from the state, so a restart continues it. Example: 1,000 states of 1 KiB take 16 turns, 20 ms
+// apart. A large Job is stored in parts (docs/design/0018).
 type Files struct {
 	world *projector.World
 	bytes int                  // limit for the bytes of state that one turn adds
 	clock func() time.Duration // how long the process has run; nil in simulated time
 
-	file    events.Sequence        // first record of the file that the counters below are about; 0 at first
+	file    events.Sequence        // first record of the file that the fields below are about; 0 at first
 	last    events.Time            // time of the last turn that added states
 	streams uint64                 // number of states that this process stored in the file
 	stored  uint64                 // approximate size of their records, in bytes
-	begun   map[events.Stream]bool // streams that this process has stored in part
+	begun   map[events.Stream]bool // Jobs and CronJobs whose state this process has stored in part
 }
 
 // NewFiles returns a Files that reads world. One turn adds about `bytes` bytes of state, and stops after about 5 ms of
@@ -44,19 +44,20 @@ type Turn struct {
 	bytes int
 }
 
-// Open reports whether the newest file has begun and is not self-contained yet. next is the first record of the log's
-// newest file, also if that record is not written yet.
+// Open reports whether the newest file of the log has begun and is not self-contained yet (readable without older
+// files). next is the first record of that file, also if it is not written yet.
 func (f *Files) Open(next events.Sequence) bool {
 	newest, whole := f.world.Restated()
 	return newest != whole && newest == next
 }
 
-// Due returns when the next turn must run to add states, even without inputs; 0 for never. next is as for Open.
+// Due returns when the next turn must run to add states, even without inputs; 0 for never. next is the first record of
+// the log's newest file, also if it is not written yet.
 func (f *Files) Due(next events.Sequence) events.Time {
 	if !f.Open(next) {
 		return 0
 	}
-	if f.last == 0 { // this process has not stored any yet
+	if f.last == 0 { // this process has not added states yet
 		return f.world.Now
 	}
 	return f.last.Add(Pause)
@@ -65,15 +66,16 @@ func (f *Files) Due(next events.Sequence) events.Time {
 // Shift moves the time of the last turn by a step of the wall clock.
 func (f *Files) Shift(step time.Duration) { f.last = f.last.Add(step) }
 
-// Waits reports whether a record of stream s must wait for a later turn. It must if the stream's state has to be stored
-// before the record (stateDue) and does not fit into this turn, or if only part of the state is stored so far.
+// Waits reports whether a record of stream s (Job or CronJob) must wait for a later turn. It must if the state of s has
+// to be stored before the record (stateDue) and does not fit into this turn, or if only part of the state is stored so
+// far.
 func (f *Files) Waits(t *Turn, s events.Stream, stateDue bool) bool {
 	return stateDue && f.world.StateBytes(s) > f.bytes-t.bytes || f.world.Parted(s)
 }
 
-// Before returns the draft that stores a stream's state before a record of the stream in this turn. If the state does
-// not fit, the draft is a first part without pods, which names the Job; the rest follows in later turns. ok is false if
-// there is nothing to store.
+// Before returns the record (draft, without sequence and time) that stores the state of stream s (Job or CronJob), to
+// be added before a record of s in this turn. If the state does not fit, it is a first part without pods, which names
+// the Job; the rest follows in later turns. ok is false if there is nothing to store.
 func (f *Files) Before(t *Turn, s events.Stream) (d projector.Draft, ok bool) {
 	left := f.bytes - t.bytes
 	if size := f.world.StateBytes(s); size <= left || !f.world.Divides(s) {
@@ -87,10 +89,10 @@ func (f *Files) Before(t *Turn, s events.Stream) (d projector.Draft, ok bool) {
 	return d, ok
 }
 
-// Drafts yields the drafts that a turn at time now adds before its inputs. A replay applies them at the same place. The
-// caller applies each draft to the world before it takes the next. The draft after the last state says that the file is
-// self-contained. A turn with inputs reserves a quarter of its bytes for the states of the streams that its inputs
-// touch.
+// Drafts yields the records with states (drafts, without sequence and time) that a turn at time now adds before its
+// inputs. A replay applies them at the same position. The caller applies each draft to the state before it takes the
+// next. After the last state, a draft says that the file is self-contained (readable without older files). A turn with
+// inputs reserves a quarter of its bytes for states of the Jobs that its inputs are about.
 func (f *Files) Drafts(t *Turn, now events.Time, inputs bool) iter.Seq[projector.Draft] {
 	return func(yield func(projector.Draft) bool) {
 		f.begin()
@@ -130,7 +132,8 @@ func (f *Files) begin() {
 	}
 }
 
-// whole returns the draft that says that the newest file is self-contained.
+// whole returns the record (draft, without sequence and time) that says that the newest file is self-contained:
+// readable without older files.
 func (f *Files) whole() projector.Draft {
 	acts, quiet := f.world.RivalSoFar()
 	return projector.Draft{Stream: events.Controller, Kind: events.KindFileRestated, Facts: &events.FileRestated{
@@ -138,10 +141,10 @@ func (f *Files) whole() projector.Draft {
 	}}
 }
 
-// state returns a stream's state, or its next part if the state is larger than most, the limit of a turn. It returns
-// false if the state must wait for the next turn: it does not fit into left, the rest of this turn, but fits into a
-// whole turn, or left is less than a quarter of a turn. A state that cannot be divided gets a turn of its own if
-// needed.
+// state returns the record with the state of a Job or CronJob, or with the next part of it if the state is larger than
+// most, the limit of a turn. It returns false if the state must wait for the next turn. That is so if it does not fit
+// into left, the rest of this turn, but fits into a whole turn, or if left is less than a quarter of a turn. A state
+// that cannot be divided gets a turn of its own if needed.
 func (f *Files) state(s events.Stream, left, most int) (d projector.Draft, ok bool) {
 	size, whole := f.world.StateBytes(s), !f.world.Divides(s)
 	if size > left && (size <= most || left < most/4 || whole && left < most) {
@@ -157,7 +160,7 @@ func (f *Files) state(s events.Stream, left, most int) (d projector.Draft, ok bo
 	return f.part(s, left)
 }
 
-// part returns the next part of a stream's state that fits into left bytes.
+// part returns the record with the next part of the state of s (Job or CronJob) that fits into left bytes.
 func (f *Files) part(s events.Stream, left int) (d projector.Draft, ok bool) {
 	f.begin()
 	if !f.begun[s] { // another process, or a snapshot, may have begun to divide the state
@@ -183,7 +186,8 @@ func (f *Files) elapsed() time.Duration {
 	return f.clock()
 }
 
-// stateOf returns a draft of a stream's state; ok is false if the stream is unknown.
+// stateOf returns the record (draft, without sequence and time) with the state of a Job or CronJob; ok is false if it
+// is unknown.
 func stateOf(w *projector.World, s events.Stream) (d projector.Draft, ok bool) {
 	facts, names, ok := w.StreamState(s)
 	if !ok {
@@ -207,8 +211,8 @@ func sizeOf(d *projector.Draft) int {
 	return header + len(d.Stream.ID) + len(d.Facts.(*events.StoredState).Encoded) + len(e.State) + len(e.Namespace) + len(e.Name)
 }
 
-// StatesBytes returns the total size of the states that a self-contained file of the log stores: one for each subject
-// that is unfinished or not deleted.
+// StatesBytes returns the total size of the states that a self-contained file of the log (readable without older files)
+// begins with: one for each Job and CronJob that is unfinished or not deleted.
 func StatesBytes(w *projector.World) (bytes int64) {
 	for _, s := range w.Stating() {
 		if d, ok := stateOf(w, s); ok {

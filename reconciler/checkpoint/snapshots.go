@@ -6,33 +6,34 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Snapshots makes snapshots of the state in small steps: each turn encodes a few streams, so that no turn is long.
+// Snapshots makes snapshots (stored copies of the state of all Jobs and CronJobs) in small steps: each turn encodes a
+// few of them, so that no turn is long.
 type Snapshots struct {
 	world *projector.World
 	every events.Sequence // records between two snapshots
-	step  int             // streams that one turn encodes
+	step  int             // number of Jobs and CronJobs that one turn encodes
 
 	saved   events.Sequence // last record of the newest snapshot
 	todo    []events.Stream
-	part    store.StreamSnapshot // the part so far of a stream that takes several turns
-	parted  projector.Subject    // subject whose state is in part; nil for none
+	part    store.StreamSnapshot // the part encoded so far of a state that takes several turns
+	parted  projector.Subject    // Job or CronJob whose state is in part; nil for none
 	done    []store.StreamSnapshot
-	through events.Sequence // last record of a finished snapshot, until that record is durable; 0 for none
+	through events.Sequence // last record that the finished snapshot includes, until Take returns it; 0 for none
 	active  bool
-	// outdated says that the newest stored snapshot is useless, because it is from an earlier epoch of the log.
+	// outdated says that the newest stored snapshot is useless, because it is from an earlier epoch (life of the log).
 	outdated bool
 }
 
 // NewSnapshots returns a Snapshots that reads world. saved is the last record that the newest stored snapshot covers.
-// The next snapshot is due after `every` further records, and one turn encodes step streams.
+// The next snapshot is due after `every` further records; one turn encodes the states of step Jobs and CronJobs.
 func NewSnapshots(world *projector.World, saved, every events.Sequence, step int) Snapshots {
 	return Snapshots{world: world, saved: saved, every: every, step: step}
 }
 
-// fresh returns the state without a snapshot in progress.
+// fresh returns a Snapshots with the same settings, and without a snapshot in progress.
 func (s *Snapshots) fresh() Snapshots { return NewSnapshots(s.world, s.saved, s.every, s.step) }
 
-// Step begins a snapshot when one is due, or continues it. head is the newest record applied to the world.
+// Step begins a snapshot when one is due, or continues it. head is the newest record that is in the state.
 func (s *Snapshots) Step(head events.Sequence) {
 	due := head+1-s.saved > s.every || (s.outdated && !s.world.Listing)
 	if !s.active && s.through == 0 && due {
@@ -46,7 +47,7 @@ func (s *Snapshots) Step(head events.Sequence) {
 	}
 }
 
-// All encodes a whole snapshot at once, for an orderly stop.
+// All encodes a whole snapshot at once, for an orderly stop. head is the newest record that is in the state.
 func (s *Snapshots) All(head events.Sequence) {
 	s.begin()
 	s.encode(len(s.todo), head)
@@ -58,14 +59,14 @@ func (s *Snapshots) begin() {
 	s.todo, s.active, s.outdated = s.world.Stating(), true, outdated
 }
 
-// encodePart encodes the next part of the next stream if the stream's state is too large for one turn. It reports
-// whether it did.
+// encodePart encodes the next part of the next Job's or CronJob's state, if this state is too large for one turn. It
+// reports whether it did.
 func (s *Snapshots) encodePart(head events.Sequence) bool {
 	if len(s.todo) == 0 || s.parted == nil && s.world.StateBytes(s.todo[0]) <= TurnBytes {
 		return false
 	}
 	stream := s.todo[0]
-	if subject := s.world.Subject(stream); s.parted != subject { // the subject may have ended, and a new one begun
+	if subject := s.world.Subject(stream); s.parted != subject { // the subject has ended, and a new one begun
 		s.world.Divide(stream)
 		s.parted, s.part = subject, store.StreamSnapshot{Stream: stream}
 	}
@@ -97,9 +98,9 @@ func (s *Snapshots) encode(n int, head events.Sequence) {
 	s.active, s.through = false, head
 }
 
-// GiveUp drops the snapshot in progress when a new file of the log begins; another one begins at once. A snapshot
-// encodes the controller's state last. By then that state lacks specs that only the previous file stores and no Job
-// uses any more, while a record after the first encoded stream may still refer to one.
+// GiveUp drops the snapshot in progress when a new file of the log begins; another one begins at once. The reason: a
+// snapshot encodes the controller's state last. By then that state lacks specs that only the previous file stores and
+// no Job uses any more. But records that follow the first encoded state may still refer to them.
 func (s *Snapshots) GiveUp() {
 	if s.active {
 		outdated := s.outdated
@@ -108,7 +109,8 @@ func (s *Snapshots) GiveUp() {
 	}
 }
 
-// Outdate drops the snapshot in progress, and marks the newest stored one as useless, because a new epoch begins.
+// Outdate drops the snapshot in progress, and marks the newest stored one as useless, because a new epoch (life of the
+// log) begins.
 func (s *Snapshots) Outdate() {
 	*s = s.fresh()
 	s.outdated = true

@@ -9,8 +9,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// confirmActive requests a live read of the CronJob when one of its Jobs runs but is missing from status.active
-// (C-103).
+// confirmActive requests a read of the CronJob when one of its Jobs runs but is missing from status.active (C-103).
 func (p *plan) confirmActive() {
 	if len(p.unexpected()) > 0 && !p.cron.pass.Read {
 		p.askFirst(reconciler.ListUncertain, "the list of active Jobs does not fit what was seen: read first", &events.ReadCronJob{})
@@ -54,7 +53,7 @@ func (p *plan) leaveActive() {
 	p.say(reconciler.JobEnded, "Jobs have ended", said)
 }
 
-// findMissing removes deleted Jobs from status.active. Listed Jobs that the watch has not shown are read first (C-109).
+// findMissing removes deleted Jobs from status.active. A listed Job that the watch has not shown is read first (C-109).
 func (p *plan) findMissing() {
 	p.leaveMissing()
 	cp := p.cron
@@ -67,7 +66,7 @@ func (p *plan) findMissing() {
 	p.askFirst(reconciler.ListUncertain, "the list of active Jobs has some that nothing shows: read them first", reads...)
 }
 
-// leaveMissing removes Jobs from status.active that a live read did not find.
+// leaveMissing removes Jobs from status.active that a read did not find.
 func (p *plan) leaveMissing() {
 	cp := p.cron
 	var said events.CronStep
@@ -80,9 +79,9 @@ func (p *plan) leaveMissing() {
 	p.say(reconciler.JobMissing, "Jobs are gone", said)
 }
 
-// tellManual records Jobs that a user made by hand in the ledger, the CronJob's record of its runs. A triggered run has
-// the same annotation, but is recorded as triggered: tellManual skips it while its start is in progress, and recognizes
-// it by name if the log with its start was lost.
+// tellManual records, in the CronJob's record of its runs, the Jobs that a user made by hand. The Job of a trigger (a
+// user's request for a run, by annotation) has the same annotation, but is recorded as triggered: tellManual skips it
+// while its start is in progress, and recognizes it by name if the log with its start was lost.
 func (p *plan) tellManual() {
 	var said events.CronStep
 	what := "a Job of it was made by hand"
@@ -109,7 +108,8 @@ func (p *plan) asksFor(r *cronjob.Run) bool {
 	return t != nil && t.Value != p.cron.Triggered && r.Name == triggeredName(p.cron.Ref.Name, t.Value)
 }
 
-// unkept reports whether Job r is the run of an unhandled trigger, still runs, and is missing from status.active.
+// unkept reports whether Job r was started by a trigger (a user's request for a run) that is not recorded as handled,
+// still runs, and is missing from status.active.
 func (p *plan) unkept(r *cronjob.Run) bool {
 	return p.asksFor(r) && !r.Finished() && !p.cron.IsActive(r.Job)
 }
@@ -125,8 +125,8 @@ func (p *plan) success() events.Time {
 	return at
 }
 
-// writeCronStatus writes the status if it differs from the published one, at most once per pass and at its end (C-171).
-// A pass is one reconcile.
+// writeCronStatus writes the status if it differs from the published one, once in each pass and at its end (C-171). A
+// pass is what one reconcile of the built-in controller does.
 func (p *plan) writeCronStatus() {
 	cp := p.cron
 	success := p.success()

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// gateDeleted ends the pass (one reconcile) of a CronJob that is being deleted (C-130).
+// gateDeleted ends the pass of a CronJob (what one reconcile does) if the CronJob is being deleted (C-130).
 func (p *plan) gateDeleted() {
 	if p.cron.Seen.Deleted != 0 {
 		p.closeLedger()
@@ -17,7 +17,7 @@ func (p *plan) gateDeleted() {
 	}
 }
 
-// gateZone ends the pass (one reconcile) while no rules are known for the time zone (C-132).
+// gateZone ends the pass of a CronJob (what one reconcile does) while the rules of its time zone are not known (C-132).
 func (p *plan) gateZone() {
 	plan := p.cron.Plan()
 	if plan.ZoneErr == nil {
@@ -30,8 +30,8 @@ func (p *plan) gateZone() {
 	p.cron.stop = true
 }
 
-// gateSuspended ends the pass (one reconcile) while spec.suspend is set (C-133). Due times that pass meanwhile are
-// recorded after the CronJob resumes.
+// gateSuspended ends the pass of a CronJob (what one reconcile does) while spec.suspend is set (C-133). Due times in
+// that time are recorded after the CronJob resumes.
 func (p *plan) gateSuspended() {
 	if !p.cron.Seen.Suspend {
 		return
@@ -42,7 +42,7 @@ func (p *plan) gateSuspended() {
 	p.cron.stop = true
 }
 
-// gateSchedule ends the pass (one reconcile) if the schedule cannot be parsed (C-041, C-134).
+// gateSchedule ends the pass of a CronJob (what one reconcile does) if its schedule cannot be parsed (C-041, C-134).
 func (p *plan) gateSchedule() {
 	cp := p.cron
 	text := cp.Seen.Schedule
@@ -60,8 +60,8 @@ func (p *plan) gateSchedule() {
 	}
 }
 
-// look records what became of passed due times. The newest due time stays open, marked with hold, the reason why it
-// does not start.
+// look records what became of due times that have passed. The newest one is only noted as open (it may still start),
+// with hold, the reason why it does not start now.
 func (p *plan) look(hold events.TickHold) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)

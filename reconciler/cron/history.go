@@ -12,8 +12,8 @@ import (
 )
 
 // keepHistory deletes the oldest finished Jobs beyond the history limits, successful Jobs first (C-120 to C-127). A Job
-// that is already being deleted counts as one of the deletions. After a failed deletion the Job is left alone until the
-// CronJob changes (C-125), or until the resync delay is over.
+// that is already being deleted counts as one of the deletions. A Job whose deletion failed is left alone until the
+// CronJob changes (C-125), or until the delay resync is over.
 func (p *plan) keepHistory() {
 	cp := p.cron
 	var commands []events.Command

@@ -19,19 +19,20 @@ func Decide(c *projector.CronJob, now events.Time) reconciler.Decision {
 	return p.Decision
 }
 
-// plan is a decision about a CronJob under construction. Each stage reads what earlier stages found.
+// plan is a decision about a CronJob while the stages (groups of rules) make it. Each stage reads what earlier ones
+// found.
 type plan struct {
 	reconciler.Draft
 	cron *cronPlan // the CronJob under decision
 }
 
-// cronPlan is the state that the stages of one CronJob decision share. It starts as a copy of the CronJob's projected
-// state, so that the decision does not change that state.
+// cronPlan is the state that the stages of one CronJob decision share. It starts as a copy of what is known of the
+// CronJob, so that the decision does not change that.
 type cronPlan struct {
 	*projector.CronJob
 	pass   cronjob.CronPass
 	ledger events.TickLedger
-	since  events.Time // due time of the latest recorded start; 0 if unknown
+	since  events.Time // due time of the newest start that is recorded; 0 if unknown
 	active []events.RunName
 	runs   []*cronjob.Run
 	asked  bool // the decision has a command already

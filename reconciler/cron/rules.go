@@ -2,8 +2,8 @@ package cron
 
 import "github.com/jobledger/jobledger/projector"
 
-// stage is a named part of a decision. The log records the names of stages and rules with each step, so a name never
-// changes.
+// stage is a named part of a decision: ask runs its rules. The log records the names of stages and rules with each
+// step, so a name never changes.
 type stage struct {
 	name string
 	ask  func(*plan)
@@ -52,7 +52,8 @@ func each(rules []rule) func(*plan) {
 	}
 }
 
-// unlessStopped returns a stage that runs the rules in order until one of them stops the pass (one reconcile).
+// unlessStopped returns a stage that runs the rules in order, until one of them ends the pass (what one reconcile
+// does).
 func unlessStopped(rules []rule) func(*plan) {
 	return func(p *plan) {
 		for _, r := range rules {
@@ -73,7 +74,7 @@ var passRules = []rule{
 	{"gone", (*plan).concludeCron},        // the CronJob is deleted: record what became of its last due times
 	{"backOff", (*plan).backOff},          // something failed (C-190)
 	{"started", (*plan).startedRun},       // the run has started, failed to start, or has an unknown outcome
-	{"late", (*plan).tellLate},            // the Job of a run appeared after a live read had not found it
+	{"late", (*plan).tellLate},            // the Job of a run appeared after a read had not found it
 	{"manual", (*plan).tellManual},        // Jobs made by hand are recorded before the history limits may delete them
 	{"replaced", (*plan).replaceSchedule}, // the schedule was changed
 	{"edited", (*plan).awaitEdited},       // a changed schedule waits for its next due time (C-093)

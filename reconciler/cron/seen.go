@@ -9,9 +9,10 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// The rules below observe a CronJob that another controller runs. They derive what became of each due time from the
-// CronJob's Jobs and status. They record it once a later due time has started, because until then the other controller
-// may still start the earlier one. These rules issue no commands, and never report a start as ours.
+// The rules below observe a CronJob that another controller runs. They derive what became of each due time (time at
+// which the schedule asks for a run) from the CronJob's Jobs and status. They record it once a later due time has
+// started, because until then the other controller may still start the earlier one. These rules issue no commands, and
+// never report a start as ours.
 
 // jobLag is the longest delay between a CronJob status that shows a start and the watch event of the started Job: the
 // two come by different watches. Example: status.lastScheduleTime changes at 12:00:01, so the rules wait for the Job
@@ -25,8 +26,8 @@ func (p *plan) tellOurs() {
 	}
 }
 
-// tellSeen records the due times that another controller started, and what became of all earlier ones, under the
-// schedules that were in force at the time.
+// tellSeen records which due times another controller has started, and what became of all earlier ones. It uses, for
+// each time, the schedule that the CronJob had then.
 func (p *plan) tellSeen() {
 	cp := p.cron
 	if cp.ledger.Closed {
@@ -36,7 +37,7 @@ func (p *plan) tellSeen() {
 	for i, past := range cp.Sight.Past {
 		by := cp.By(past.Counting)
 		if seen = p.tellStarts(&by, seen, past.Until); p.WakeAt(past.Until.Add(ticks.Lag)) {
-			return // the other controller's create may be in flight
+			return // the other controller may be about to create the Job
 		}
 		p.dropPast(i, &by)
 	}
@@ -44,7 +45,7 @@ func (p *plan) tellSeen() {
 }
 
 // tellElsewhere records what another controller did to a CronJob of ours, before we took it over or while we were not
-// running. It leaves the latest due time open, because that run may still start.
+// running. It leaves open the newest due time, because its run may still start.
 func (p *plan) tellElsewhere() {
 	cp := p.cron
 	seen := cp.Sightings()
@@ -67,9 +68,9 @@ func (p *plan) tellElsewhere() {
 	}
 }
 
-// takenUp reports whether s, a start by another controller, is the latest due time and is missing from status.active.
-// In this case our own create of the Job finds the name taken by s's Job, and adopts that Job as the active run
-// (C-160).
+// takenUp reports whether s, a start by another controller, is the newest due time and is missing from status.active.
+// by is the schedule. In this case our own create of the Job finds its name taken by the Job of s, and adds that Job to
+// status.active (C-160).
 func (p *plan) takenUp(by *cronjob.CronPlan, s *cronjob.Sighting) bool {
 	cp := p.cron
 	if s.Run == nil || s.Due <= cp.Seen.LastSchedule || cp.IsActive(s.Run.Job) {
@@ -79,7 +80,8 @@ func (p *plan) takenUp(by *cronjob.CronPlan, s *cronjob.Sighting) bool {
 	return next.IsZero() || next.After(p.Now.Go())
 }
 
-// dropPast records what became of the last due times of past schedule i, and continues with the next schedule.
+// dropPast records what became of the last due times of by, the i-th of the past schedules, and continues with the next
+// schedule.
 func (p *plan) dropPast(i int, by *cronjob.CronPlan) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)
@@ -95,8 +97,9 @@ func (p *plan) dropPast(i int, by *cronjob.CronPlan) {
 	p.sayLedger(reconciler.ScheduleChanged, "the schedule was changed: due times count by the new one from here on", events.CronStep{})
 }
 
-// tellStarts records the starts that were due up to until, and returns the later ones. In observe mode, if only the
-// status shows the last start, tellStarts waits up to jobLag for the Job.
+// tellStarts records which of the starts in seen were due up to until, and returns the later ones. by is the schedule
+// at that time. If we only observe the CronJob, and only its status shows the last start, tellStarts waits up to jobLag
+// for the Job.
 func (p *plan) tellStarts(by *cronjob.CronPlan, seen []cronjob.Sighting, until events.Time) []cronjob.Sighting {
 	cp := p.cron
 	l, v := ledgerOf(&cp.ledger), cp.view(by)
@@ -130,8 +133,8 @@ func (p *plan) closeSeen() {
 	p.sayLedger(reconciler.CronJobDeleted, "the CronJob is deleted: there are no more due times", events.CronStep{Ticks: said})
 }
 
-// tellObserved adds a step with `said`, the outcomes of due times that another controller ran. It adds none if said is
-// empty.
+// tellObserved adds to the decision a step with `said`, what became of due times that another controller ran. It adds
+// none if said is empty. l is the record of due times after it.
 func (p *plan) tellObserved(reason events.Reason, sentence string, l *ticks.Ledger, said []events.Tick) {
 	if len(said) > 0 {
 		p.cron.keep(l)
@@ -139,8 +142,8 @@ func (p *plan) tellObserved(reason events.Reason, sentence string, l *ticks.Ledg
 	}
 }
 
-// observedTicks converts entries about due times that another controller ran. If s is not nil, the last entry is the
-// one that s started.
+// observedTicks converts entries about due times that another controller ran to the form in which the log has them. If
+// s is not nil, it is the start of the last entry.
 func (p *plan) observedTicks(entries []ticks.Entry, s *cronjob.Sighting) []events.Tick {
 	var out []events.Tick
 	for i := range entries {
@@ -149,7 +152,7 @@ func (p *plan) observedTicks(entries []ticks.Entry, s *cronjob.Sighting) []event
 		switch cp := p.cron; {
 		case s != nil && i == len(entries)-1:
 			p.elsewhere(&t, s)
-		case t.Fate == events.TickSkipped && !cp.Sight.Observing && cp.Sight.Taken == 0: // it was due under our control
+		case t.Fate == events.TickSkipped && !cp.Sight.Observing && cp.Sight.Taken == 0: // we ran the CronJob then
 			t.Fate, t.Observed = events.TickMerged, false
 		}
 		out = append(out, t)
@@ -157,8 +160,8 @@ func (p *plan) observedTicks(entries []ticks.Entry, s *cronjob.Sighting) []event
 	return out
 }
 
-// elsewhere fills in which Job another controller created for due time t, and when that Job was first seen. A Job that
-// was not seen may still be named in status.active.
+// elsewhere notes in t, a due time, which Job another controller created for it, and when that Job was first seen. s is
+// the start. If the Job was not seen, its name may still be in status.active.
 func (p *plan) elsewhere(t *events.Tick, s *cronjob.Sighting) {
 	t.Observed = true
 	if r := s.Run; r != nil {
@@ -183,12 +186,13 @@ func (cp *cronPlan) count() {
 // one.
 func (cp *cronPlan) countedBy() cronjob.CronPlan { return cp.By(cronjob.CountingOf(&cp.ledger)) }
 
-// view returns the due times of schedule `by` after the last one recorded, for a CronJob that another controller runs.
+// view returns the due times of the schedule `by` after the last recorded one. It is for a CronJob that another
+// controller runs.
 func (cp *cronPlan) view(by *cronjob.CronPlan) *ticks.View {
 	return cp.ViewAfter(by, cp.ledger.Through, cp.since)
 }
 
-// startedAt updates since, the latest started due time, after a start was recorded.
+// startedAt notes, in the field since, that the due time `due` has started.
 func (cp *cronPlan) startedAt(due events.Time) {
 	if cp.Settings.EveryFromStart {
 		cp.since = max(cp.since, due)

@@ -24,9 +24,9 @@ const (
 // late.
 const triggerAge = time.Minute
 
-// runTriggered starts the run that a user requested by an annotation, subject to the concurrency policy. Each value of
-// the annotation is handled once. If the log with an earlier start was lost, and the run's Job is not in status.active,
-// the start is repeated: the create then finds the existing Job under the same name.
+// runTriggered starts the run that a user requested by an annotation (a trigger), subject to the concurrency policy.
+// Each value of the annotation is handled once. If the log with an earlier start was lost, and the run's Job is not in
+// status.active, the start is repeated: the create then finds the existing Job under the same name.
 func (p *plan) runTriggered() {
 	cp := p.cron
 	t := cp.Seen.Trigger
@@ -37,7 +37,7 @@ func (p *plan) runTriggered() {
 	tick := events.Tick{First: p.Now, Last: p.Now, By: t.By}
 	made := slices.ContainsFunc(cp.SortedRuns(), p.asksFor)
 	switch {
-	case made && !slices.ContainsFunc(cp.SortedRuns(), p.unkept): // recorded already
+	case made && !slices.ContainsFunc(cp.SortedRuns(), p.unkept): // its run is recorded already
 	case !made && p.tooOld(t.Value):
 		tick.Fate = events.TickTooLate
 		said.Ticks = []events.Tick{tick}
@@ -53,7 +53,8 @@ func (p *plan) runTriggered() {
 	}
 }
 
-// tooOld reports whether trigger value is older than triggerAge, or no longer set. Its sender no longer waits for it.
+// tooOld reports whether the trigger (a user's request for a run) with this value is older than triggerAge, or no
+// longer set. Nobody expects a run of it any more.
 func (p *plan) tooOld(value string) bool {
 	t := p.cron.Seen.Trigger
 	return t == nil || t.Value != value || p.Now.Sub(t.Asked) > triggerAge
@@ -72,7 +73,7 @@ func (p *plan) startDue() {
 	cp := p.cron
 	by := cp.Plan()
 	now, anchor := p.Now.Go(), cp.Anchor().Go()
-	// The due time for the next wake-up ignores the starting deadline (C-072).
+	// The time of the next evaluation does not depend on startingDeadlineSeconds (C-072).
 	wait, err := by.Schedule.Due(anchor, now)
 	due := wait
 	if from := schedule.Anchor(anchor, now, cp.Seen.Deadline); err == nil && !from.Equal(anchor) {
@@ -117,8 +118,8 @@ func (p *plan) startDue() {
 	}
 }
 
-// nextLook returns when to evaluate the CronJob next (C-085); the zero time means never. wait is the latest due time
-// computed without the starting deadline, due with it.
+// nextLook returns when to evaluate the CronJob next (C-085); the zero time means never. due and wait are the newest
+// due times that have passed: due only within startingDeadlineSeconds, wait also before.
 func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 	cp := p.cron
 	when, now, anchor := cp.Plan().Schedule, p.Now.Go(), cp.Anchor().Go()
@@ -132,10 +133,12 @@ func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 }
 
 // startsNothing reports whether no further due time of this minute (or of the shorter time Settings.DuePace) can start
-// a Job unless the CronJob or its Jobs change; a change causes an evaluation anyway. All due times of one minute share
-// one Job name (C-152), so the Job of the first blocks the others. An active Job counts only if the watch has shown it.
-// Until then, and for a Job that lost its owner reference, each due time needs a live read of the Job (C-109). next is
-// the next due time; wait is as in nextLook.
+// a Job unless the CronJob or its Jobs change; a change causes an evaluation anyway. next is the next due time; wait
+// and due are the newest ones that have passed, without and with startingDeadlineSeconds.
+//
+// All due times of one minute share one Job name (C-152), so the Job of the first blocks the others. An active Job
+// counts only if the watch has shown it. Until then, and for a Job that lost its owner reference, each due time needs a
+// read of the Job (C-109).
 func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	cp := p.cron
 	name := runName(cp.Ref.Name, next)
@@ -151,17 +154,17 @@ func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through && runName(cp.Ref.Name, timeOf(due.At)) == name
 }
 
-// hasRun reports whether the latest started due time has this Job name, and its Job has finished and still exists. Any
-// other Job with this name that belongs to the CronJob was started by us before the log lost the record. The create of
-// the next due time finds such a Job and makes it active (C-160).
+// hasRun reports whether the newest due time that has started has this Job name, and its Job has finished and still
+// exists. Another Job of the CronJob with this name was started by us, but the log has lost the record. The create for
+// the next due time finds such a Job and adds it to status.active (C-160).
 func (p *plan) hasRun(name string) bool {
 	r := p.cron.RunNamed(name)
 	return r != nil && r.Finished() && runName(p.cron.Ref.Name, p.cron.LastSchedule) == name
 }
 
-// wasTaken reports whether the Job name of `due` was still taken by a finished Job of the same minute when it was due.
-// We did not evaluate the CronJob at that time (C-085). The built-in controller would have found the name taken, and
-// would not have started the due time either (C-160).
+// wasTaken reports whether, at the time `due`, its Job name was still taken by a finished Job of the same minute. We
+// did not evaluate the CronJob at that time (C-085). The built-in controller would have found the name taken, and would
+// not have started a Job for that time (C-160).
 func (p *plan) wasTaken(due events.Time) bool {
 	cp := p.cron
 	return cp.Settings.DuePace > 0 && due <= cp.Freed && runName(cp.Ref.Name, due) == runName(cp.Ref.Name, cp.LastSchedule)
@@ -189,7 +192,7 @@ func (p *plan) holds() events.TickHold {
 	return events.NotHeld
 }
 
-// replaceActive deletes the active Jobs one by one, each after a live read (C-147). If one Job cannot be read or
+// replaceActive deletes the active Jobs one by one, each after a read of it (C-147). If one Job cannot be read or
 // deleted, the remaining ones stay. It reports whether there was an active Job.
 func (p *plan) replaceActive() bool {
 	cp := p.cron
@@ -220,8 +223,8 @@ func (p *plan) activeName(name string) bool {
 	return false
 }
 
-// shownActive reports whether the watch has shown an active Job called name, or any active Job if name is empty. The
-// next change of such a Job causes an evaluation.
+// shownActive reports whether the watch has shown an active Job called name, or any active Job if name is empty. When
+// such a Job changes, the CronJob is evaluated again.
 func (p *plan) shownActive(name string) bool {
 	return slices.ContainsFunc(p.cron.active, func(a events.RunName) bool {
 		return p.cron.Runs[a.UID] != nil && (name == "" || a.Name == name)

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// say adds a step to the decision: reason, sentence, outcomes of due times (said), and commands. An empty step is
-// dropped.
+// say adds a step to the decision: reason, sentence for users, what became of due times (said), and commands. A step
+// without outcomes and commands is dropped.
 func (p *plan) say(reason events.Reason, sentence string, said events.CronStep, commands ...events.Command) {
 	cp := p.cron
 	step := events.Step{Stage: p.Stage, Rule: p.Rule, Reason: reason, Sentence: sentence, Commands: commands}
@@ -28,7 +28,8 @@ func (p *plan) say(reason events.Reason, sentence string, said events.CronStep, 
 	p.Decision.Steps = append(p.Decision.Steps, step)
 }
 
-// notice emits a Kubernetes Event, at most once per pass (one reconcile) and reason.
+// notice adds Kubernetes Events (notices) to the decision, with the reason and sentence of the step. In each pass (what
+// one reconcile does) it does so once per Event reason.
 func (p *plan) notice(reason events.Reason, sentence string, notices ...events.Notice) {
 	if len(notices) == 0 || slices.Contains(p.cron.pass.Told, notices[0].Reason) {
 		return
@@ -36,7 +37,7 @@ func (p *plan) notice(reason events.Reason, sentence string, notices ...events.N
 	p.say(reason, sentence, events.CronStep{Notices: notices})
 }
 
-// askFirst issues commands and stops the pass (one reconcile) until their results are recorded.
+// askFirst adds commands to the decision, and ends the pass (what one reconcile does) until their results are recorded.
 func (p *plan) askFirst(reason events.Reason, sentence string, commands ...events.Command) {
 	if len(commands) == 0 {
 		return
@@ -48,7 +49,7 @@ func (p *plan) askFirst(reason events.Reason, sentence string, commands ...event
 // await ends the decision if a command of the CronJob is in flight, or if the CronJob object has not been seen.
 func (p *plan) await() { p.Over = p.cron.Busy() || !p.cron.Known() }
 
-// concludeCron records what became of the last due times of a deleted CronJob.
+// concludeCron records what became of the last due times of a CronJob that no longer exists.
 func (p *plan) concludeCron() {
 	if p.cron.Gone {
 		if s := p.cron.Start; s != nil && (s.Stage == cronjob.StartThere || s.Stage == cronjob.StartAnother) {
@@ -61,7 +62,8 @@ func (p *plan) concludeCron() {
 	}
 }
 
-// startedRun records the outcome of the run that this pass (one reconcile) began to start, or finds it out.
+// startedRun records whether the run has started that an earlier decision of this pass (what one reconcile does) began.
+// If that is not known, it requests a read.
 func (p *plan) startedRun() {
 	cp := p.cron
 	s := cp.Start
@@ -93,7 +95,8 @@ func (p *plan) startedRun() {
 	}
 }
 
-// backOff ends the pass (one reconcile) while a backoff after an error runs. The status is still written.
+// backOff ends the pass (what one reconcile does) while the CronJob must wait after an error. The status is still
+// written.
 func (p *plan) backOff() {
 	cp := p.cron
 	switch {

@@ -21,12 +21,13 @@ func goTime(t events.Time) time.Time {
 	return t.Go()
 }
 
-// ledgerOf converts the recorded ledger (the record of due times) to the type of package ticks.
+// ledgerOf converts the ledger (the record of due times) from the form in the log to the type of package ticks.
 func ledgerOf(l *events.TickLedger) ticks.Ledger {
 	return ticks.Ledger{Through: goTime(l.Through), Open: goTime(l.Open), Hold: ticks.Hold(l.Hold)}
 }
 
-// looking returns the input for computing what became of due times, under schedule `by` at time now.
+// looking returns the input with which package ticks computes what became of due times: under schedule `by`, at time
+// now. hold is the reason why the newest one does not start.
 func (p *plan) looking(by *cronjob.CronPlan, now events.Time, hold events.TickHold) *ticks.Look {
 	cp := p.cron
 	return &ticks.Look{
@@ -35,8 +36,8 @@ func (p *plan) looking(by *cronjob.CronPlan, now events.Time, hold events.TickHo
 	}
 }
 
-// hold records why the open (not yet started) due time does not start. It records nothing if no due time is open, or if
-// the reason has not changed.
+// hold records the reason why the open due time (passed, but not yet started) does not start. It records nothing if no
+// due time is open, or if the reason has not changed.
 func (p *plan) hold(hold events.TickHold) {
 	cp := p.cron
 	if cp.ledger.Open == 0 || cp.ledger.Hold == hold {
@@ -47,8 +48,8 @@ func (p *plan) hold(hold events.TickHold) {
 	p.tellTicks(reconciler.DueTimes, "a due time is held back", &l, nil, true)
 }
 
-// tellTicks adds a step with entries and the ledger (the record of due times). changed says that the ledger itself
-// differs. Without entries and changes, it adds no step.
+// tellTicks adds to the decision a step with entries (what became of due times) and l, the record of due times after
+// it. changed says that l differs from the recorded one. If there are no entries and no changes, it adds no step.
 func (p *plan) tellTicks(reason events.Reason, sentence string, l *ticks.Ledger, entries []ticks.Entry, changed bool) {
 	cp := p.cron
 	through := cp.ledger.Through
@@ -213,12 +214,13 @@ func (p *plan) asker(value string) string {
 	return ""
 }
 
-// keep copies l back into the recorded ledger (the record of due times).
+// keep stores l, the ledger (the record of due times), in the form that the log has.
 func (cp *cronPlan) keep(l *ticks.Ledger) {
 	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
 }
 
-// tellLate records runs whose Job appeared after a live read had not found it, because the create was still in flight.
+// tellLate records runs whose Job appeared although a read had not found it, because the create was still in flight
+// then.
 func (p *plan) tellLate() {
 	for i := range p.cron.Late {
 		if l := &p.cron.Late[i]; l.Stage == cronjob.StartThere {

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// onlyRules reports whether schedule and zone name are the same as in old, and only the rules of the zone differ.
+// onlyRules reports whether schedule and zone name are the same as in old, and only the rules of the time zone differ.
 // Example: after an update of the time zone database.
 func (p *plan) onlyRules(old *cronjob.CronPlan) bool {
 	cp := p.cron
@@ -23,8 +23,8 @@ func (p *plan) onlyRules(old *cronjob.CronPlan) bool {
 	return l.TimeZone == nil || *l.TimeZone == *cp.Seen.TimeZone
 }
 
-// staysOpen reports whether the open (not yet started) due time is also a due time under the new zone rules, and is
-// still the latest one. Then it may still start.
+// staysOpen reports whether `open`, a due time that has passed and may still start, is also a due time under the new
+// rules of the time zone, and is still the newest one at time `at`.
 func (p *plan) staysOpen(open time.Time, at events.Time) bool {
 	by := p.cron.Plan().Schedule
 	if open.IsZero() || !by.Next(open.Add(-time.Second)).Equal(open) {

@@ -18,22 +18,24 @@ const (
 	progressBeat  = 250 * time.Millisecond // delayed writes start at multiples of it, so one commit serves five
 )
 
-// Progress holds when each Job's progress is written. It is not stored: after a restart each Job gets a new time.
+// Progress holds when the progress of each Job is written to its status. It is not stored: after a restart each Job
+// gets a new time.
 type Progress struct {
 	at   map[events.Stream]events.Time
-	free events.Time // first time that is not assigned yet
+	free events.Time // first time that no Job has yet
 }
 
 // NewProgress returns a Progress without Jobs.
 func NewProgress() Progress { return Progress{at: map[events.Stream]events.Time{}} }
 
-// Turn returns when a Job may write its progress, which is due at time due. It returns 0 if due is 0.
+// Turn returns the time at which Job s may write its progress; 0 if due is 0. The write is due at time due, and may be
+// delayed, so that many Jobs do not write at once.
 func (p *Progress) Turn(s events.Stream, due events.Time) events.Time {
 	if due == 0 {
 		p.Forget(s)
 		return 0
 	}
-	if at := p.at[s]; at >= due { // an earlier time belongs to progress that is already written
+	if at := p.at[s]; at >= due { // a time before due is for progress that is already written
 		return at
 	}
 	free, latest := max(due, p.free), due.Add(reconciler.ProgressSpread)
@@ -48,8 +50,8 @@ func (p *Progress) Turn(s events.Stream, due events.Time) events.Time {
 	return at
 }
 
-// Due reports whether a Job's progress may be written now. A Job that is busy (has pod creations queued) gets a later
-// time. A nil busy means that no Job is.
+// Due reports whether the progress of Job s may be written now. The write is due at time due. If busy reports that the
+// executor has many pod creations of s queued, s gets a later time. A nil busy means that no Job has.
 func (p *Progress) Due(s events.Stream, due, now events.Time, busy func(events.Stream) bool) bool {
 	at := p.Turn(s, due)
 	if at == 0 || at > now {

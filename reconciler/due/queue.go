@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Queue is a priority queue of keys by due time. Keys with the same time have a fixed order, so that a simulation
-// repeats exactly.
+// Queue holds a time for each key, and returns the keys when their time has come. Keys with the same time have a fixed
+// order, so that a simulation repeats exactly.
 type Queue[K comparable] struct {
 	at   map[K]events.Time
 	heap dueHeap[K] // may hold outdated entries; only entries that match `at` count
@@ -73,7 +73,7 @@ func (w *Queue[K]) Next(now events.Time) (key K, ok bool) {
 	return top.key, true
 }
 
-// Shift moves all times by a step of the wall clock.
+// Shift moves all times by a step of the wall clock, so that waits last as long as before.
 func (w *Queue[K]) Shift(step time.Duration) {
 	for k, at := range w.at {
 		w.at[k] = at.Add(step)

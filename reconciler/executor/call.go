@@ -14,10 +14,11 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Call is one task (a command for the executor) in progress. Call Do to carry it out, then [Executor.Done].
+// Call is one task that Next has returned: a command that is to be sent to the API server. Call Do to carry it out,
+// then [Executor.Done].
 type Call struct {
 	Task events.Task
-	// Withdrawn is set if the command was withdrawn before it was sent. Do then makes no request.
+	// Withdrawn is set if the command was withdrawn before a request was made. Do then makes none.
 	Withdrawn bool
 
 	executor *Executor
@@ -45,7 +46,7 @@ func (c *Call) Do(ctx context.Context) events.TaskResult {
 	return w.result
 }
 
-// work is the state of a task in progress.
+// work is the state of a Call while Do carries it out.
 type work struct {
 	*Config
 	*events.Task
@@ -74,7 +75,8 @@ var calls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandReadRun:         ofCrons(with((*work).readRun)),
 }
 
-// betaCalls replaces entries of calls for gang scheduling in Kubernetes 1.37 (scheduling.k8s.io/v1beta1).
+// betaCalls has the entries that replace those of the variable calls for gang scheduling in Kubernetes 1.37
+// (scheduling.k8s.io/v1beta1).
 var betaCalls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandCreateWorkload: with((*work).makeWorkload),
 	events.CommandCreatePodGroup: (*work).makePodGroup,
@@ -82,12 +84,12 @@ var betaCalls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandResizeGroup:    with((*work).resizeGroup),
 }
 
-// with converts a call that takes the concrete command into the type that calls needs.
+// with adapts a function for one type of command to the function type of the variable calls.
 func with[C events.Command](call func(*work, context.Context, C)) func(*work, context.Context) {
 	return func(w *work, ctx context.Context) { call(w, ctx, w.Command.(C)) }
 }
 
-// ofCrons wraps a call for CronJobs. Without a CronAPI in the Config, the command is refused.
+// ofCrons wraps a function for a command about CronJobs. If the Config has no CronAPI, the command is refused.
 func ofCrons(call func(*work, context.Context)) func(*work, context.Context) {
 	return func(w *work, ctx context.Context) {
 		if w.Crons == nil {
@@ -135,7 +137,7 @@ func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 	}
 }
 
-// podOf returns the pod that command c creates, encoded in protobuf.
+// podOf returns the pod that command c creates, encoded in protobuf. job has the pod template.
 func (w *work) podOf(job *kubewire.Job, c *events.CreatePod) ([]byte, error) {
 	pod, err := newPod(job, w.name, w.Life, w.ManagedBy, w.PodGroup, c)
 	if err != nil {
@@ -151,7 +153,8 @@ func (w *work) podOf(job *kubewire.Job, c *events.CreatePod) ([]byte, error) {
 	return pod.Encode()
 }
 
-// termAnnotation returns an annotation with the log's term for created pods, Workloads and PodGroups.
+// termAnnotation returns the annotation, with the term (number of the log's writer), that created pods, Workloads and
+// PodGroups get.
 func (c *Config) termAnnotation() map[string]string {
 	if c.Term == 0 {
 		return nil
@@ -159,12 +162,12 @@ func (c *Config) termAnnotation() map[string]string {
 	return map[string]string{events.TermAnnotation: strconv.FormatUint(c.Term, 10)}
 }
 
-// meet handles a create whose pod name is taken. If the pod comes from an earlier try of this command, the create is
-// done.
+// meet handles the error of a create whose pod name is taken. If the existing pod comes from an earlier request for
+// this command, the create is done.
 func (w *work) meet(ctx context.Context, c *events.CreatePod) {
 	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)
 	switch {
-	case err != nil: // the pod may be ours
+	case err != nil: // the pod may be of this command, so the outcome is unknown
 		w.failed(err)
 		w.result.Ended.Ending, w.result.Ended.Class, w.result.Ended.Sent = events.OutcomeUnknown, 0, true
 	case isOurs(pod, w.Life, w.Job, c.Ordinal):
@@ -202,8 +205,8 @@ func (w *work) patchPod(ctx context.Context, patch *podPatch) {
 	w.done(events.Pods, pod)
 }
 
-// named reports whether the task has the name of the command's pod. Otherwise it refuses the command: with a wrong
-// name, the answer NotFound would make the pod look deleted.
+// named reports whether the command names its pod, and is about the pod with this UID. If not, it refuses the command:
+// with a wrong name, the answer NotFound would make the pod look deleted.
 func (w *work) named(uid types.UID) bool {
 	w.result.Evidence.Name = w.Pod.Name
 	if w.Pod.Name == "" || w.Pod.UID != uid || uid == "" {
@@ -213,8 +216,8 @@ func (w *work) named(uid types.UID) bool {
 	return true
 }
 
-// done ends the task with success. o is the resulting object. of is its resource; 0 if that is not watched, or if the
-// object's new version is unknown.
+// done ends the task with success. o is the object after it, of its resource. of is 0 if that resource is not watched,
+// or if the object's new version is unknown.
 func (w *work) done(of events.Resource, o kubewire.Stored) {
 	e := &w.result.Ended
 	e.Ending, e.Class, e.RetryAfter, e.Sent = events.Done, 0, 0, true
@@ -225,7 +228,7 @@ func (w *work) done(of events.Resource, o kubewire.Stored) {
 	}
 }
 
-// seen ends the task with success. o is the object that was read.
+// seen ends the task with success. o is the pod or Job that was read.
 func (w *work) seen(o metav1.Object) {
 	of := events.Pods
 	if _, is := o.(*kubewire.Job); is {
@@ -234,7 +237,7 @@ func (w *work) seen(o metav1.Object) {
 	w.done(of, kubewire.StoredOf(o))
 }
 
-// stored ends the task with success. o is the object as the server has just stored it.
+// stored ends the task with success. o is the object as the server has just stored it, of its resource.
 func (w *work) stored(of events.Resource, o kubewire.Stored) {
 	w.done(of, o)
 	if w.Mode == events.ModeAll && !o.Written.IsZero() {
@@ -242,7 +245,7 @@ func (w *work) stored(of events.Resource, o kubewire.Stored) {
 	}
 }
 
-// failed ends the task with the outcome that verdictOf derives from the error.
+// failed ends the task with the outcome that follows from the request's error (verdictOf).
 func (w *work) failed(err error) {
 	v := verdictOf(err)
 	e := &w.result.Ended
@@ -270,7 +273,8 @@ func (w *work) refuse(class events.RefusalClass, sentence string) {
 	w.result.Evidence.Sentence = sentence
 }
 
-// observe adds an observation to the result. The log gets it before the outcome of the command.
+// observe adds an observation (what a request has shown of an object) to the result. The log gets it before the outcome
+// of the command.
 func (w *work) observe(o events.Observation) {
 	if o.Facts != nil {
 		w.result.Observations = append(w.result.Observations, o)

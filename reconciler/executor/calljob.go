@@ -41,7 +41,8 @@ func (w *work) writeStatus(ctx context.Context) {
 	w.stored(events.Jobs, kubewire.StoredOf(after))
 }
 
-// readJob reads the Job live. If another Job has the name, the result carries that Job's UID.
+// readJob reads the Job from the API server, past any cache. If another Job has the name, the result carries that Job's
+// UID.
 func (w *work) readJob(ctx context.Context) {
 	w.result.Evidence.Name = w.Job.Name
 	job, err := w.API.GetJob(ctx, w.Job.Namespace, w.Job.Name)
@@ -73,8 +74,8 @@ func (w *work) deleteJob(ctx context.Context, c *events.DeleteJob) {
 	w.done(0, kubewire.Stored{UID: c.Job})
 }
 
-// readPod looks by name for the pod of an earlier create. The outcome done without a UID means that the pod does not
-// exist. This includes the case that another owner's pod has the name, because then our pod was never created.
+// readPod looks by name for the pod that an earlier create may have made. If it ends as done without a UID, the pod
+// does not exist. It also ends so if another owner's pod has the name, because then our pod was never created.
 func (w *work) readPod(ctx context.Context, c *events.ReadPod) {
 	w.result.Evidence.Name = podNameOf(w.Life, w.Job, c.Ordinal, c.Index)
 	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)

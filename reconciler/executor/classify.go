@@ -29,10 +29,10 @@ const cutMark = "…"
 // verdict is what the error of a request tells about its effect.
 type verdict struct {
 	ending     events.Ending
-	class      events.RefusalClass // 0 unless refused
+	class      events.RefusalClass // why the server refused; 0 unless ending is refused
 	retryAfter time.Duration
 	sent       bool // the request may have reached the server
-	over       bool // the effect is unknown, but the server no longer works on the request
+	over       bool // the effect is unknown, but the server is no longer processing the request
 	reason     string
 	message    string
 }

@@ -31,7 +31,7 @@ import (
 // of the round.
 const (
 	firstConcurrency = 8
-	headroom         = 6           // calls that may queue at the server
+	headroom         = 6           // calls that may wait in the server without harm
 	tolerance        = 2           // a latency of up to twice the smallest counts as "did not queue"
 	pauseUnasked     = time.Second // pause after a 429 without Retry-After
 
@@ -40,7 +40,7 @@ const (
 	probeSize  = 2
 )
 
-// signal is what the end of a call tells about the load of the server.
+// signal says what the end of a call tells about the load of the API server.
 type signal uint8
 
 const (
@@ -55,23 +55,24 @@ type finished struct {
 	started, ended events.Time
 	place          place
 	signal         signal
-	full           bool          // all slots were in use
+	full           bool          // all slots (one for each allowed call) were in use
 	wait           time.Duration // pause that the server asked for
 }
 
-// place is a group of calls with comparable latencies: same namespace, same command kind.
+// place is a group of calls whose latencies can be compared: same namespace, same kind of command.
 type place struct {
 	namespace string
 	kind      events.CommandKind
 }
 
-// limiter computes how many calls may be in flight. It is not safe for concurrent use.
+// limiter computes how many calls to the API server may be in flight, from their latencies. It is not safe for
+// concurrent use.
 type limiter struct {
 	max       float64
 	size      float64
-	threshold float64     // from this size on, a round adds only 1
+	threshold float64     // from this size on, a round (as many calls as size) adds only 1
 	paused    events.Time // no call starts before this time
-	cut       events.Time // time of the last 429; a call that started earlier is ignored
+	cut       events.Time // time of the last 429; the latencies of calls that started earlier are ignored
 
 	smallest, before map[place]time.Duration // smallest latency in this minute, and in the previous one
 	minute           events.Time             // start of this minute
@@ -88,7 +89,7 @@ func newLimiter(limit int) limiter {
 	}
 }
 
-// slots returns how many calls may be in flight now.
+// slots returns how many calls may be in flight now: the current size, or 2 while the smallest latency is measured.
 func (l *limiter) slots(now events.Time) int {
 	n := max(1, int(l.size))
 	if now < l.probing {
@@ -104,7 +105,7 @@ func (l *limiter) share(now events.Time) int {
 	return n - (n+2)/4
 }
 
-// ended updates the limiter with a call that has ended.
+// ended updates the limiter with the latency, or the failure, of a call that has ended.
 func (l *limiter) ended(c finished) {
 	if c.signal == overloaded {
 		l.overloaded(&c)
@@ -127,7 +128,8 @@ func (l *limiter) ended(c finished) {
 	}
 }
 
-// overloaded halves the size after a 429, once for all calls that were in flight together.
+// overloaded halves the size after an answer 429, and forbids calls for the time that the server asked for. Several
+// 429s for calls that were in flight together halve it once.
 func (l *limiter) overloaded(c *finished) {
 	wait := c.wait
 	if wait == 0 {
@@ -143,8 +145,8 @@ func (l *limiter) overloaded(c *finished) {
 	l.round, l.full = l.round[:0], false
 }
 
-// note updates the smallest latency for the call's kind and namespace, and returns it. known is false for the first
-// such call.
+// note returns the smallest latency so far of the call's kind and namespace, including this call. known is false if
+// this is the first such call.
 func (l *limiter) note(c *finished) (smallest time.Duration, known bool) {
 	if c.ended >= l.minute.Add(probeEvery) {
 		l.before, l.smallest = l.smallest, map[place]time.Duration{}
@@ -163,7 +165,7 @@ func (l *limiter) note(c *finished) (smallest time.Duration, known bool) {
 	return now, isNow || was
 }
 
-// adapt ends a round: it computes the new size from the median latency of the round.
+// adapt computes a new size from the calls since the last adapt (a round), by their median latency.
 func (l *limiter) adapt() {
 	slices.Sort(l.round)
 	target := l.size*min(1, tolerance*l.round[len(l.round)/2]) + headroom

@@ -18,11 +18,12 @@ type Config struct {
 	Objects *Objects
 	Mode    events.Mode // ModeDelegated or ModeAll
 
-	// Seal signs the annotation by which a pod names its command, so that no other client can fake it. Nil for no seal.
+	// Seal signs the annotation by which a pod names the command that made it, so that no other client can fake it. Nil
+	// for no signature.
 	Seal func(namespace, command string) string
 
-	// Term is the log's term. Pods, Workloads and PodGroups get it as an annotation when they are created. 0 for no
-	// annotation.
+	// Term is the number of the log's writer (this process). Pods, Workloads and PodGroups get it as an annotation when
+	// they are created. 0 for no annotation.
 	Term uint64
 
 	// Groups makes the requests for gang scheduling in Kubernetes 1.36. If nil, Jobs are treated as having no group.
@@ -35,24 +36,24 @@ type Config struct {
 	// Crons makes the requests for CronJobs. If nil, CronJobs are not run.
 	Crons CronAPI
 
-	// Observe, ObservePod, ObserveCronJob and ObserveRun convert an object that was read live into an observation for
-	// the log. An observation without facts is dropped. A nil function drops every observation.
+	// Observe, ObservePod, ObserveCronJob and ObserveRun convert an object that was just read from the API server into
+	// an observation for the log. An observation without facts is dropped. A nil function drops every observation.
 	Observe        func(*kubewire.Job) events.Observation
 	ObservePod     func(*kubewire.Pod) events.Observation
 	ObserveCronJob func(*kubewire.CronJob) events.Observation
 	ObserveRun     func(*kubewire.Job) events.Observation // a Job of a CronJob
 
-	// Wrote is called before a command is reported as done, for each Job, CronJob or pod in an answer of the server.
-	// life is the epoch of the log in which the command was issued. dropped says that a finalizer was removed. May be
-	// nil.
+	// Wrote is called before a command is reported as done, for each Job, CronJob or pod in an answer of the server. r
+	// and uid name the object, version is its resourceVersion. life is the epoch of the log (its life since the last
+	// restore of the cluster) in which the command was issued. dropped says that a finalizer was removed. May be nil.
 	Wrote func(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool)
-	// Behind is called when a live read finds an older version of an object than was known when the read was requested.
-	// This proves that the cluster was restored to an earlier state. life is the epoch of the log at the request. May
-	// be nil.
+	// Behind is called when a read finds an older version of an object than was known when the read was requested. This
+	// proves that the cluster was restored to an earlier state. life is the epoch of the log (its life since the last
+	// such restore) at the request. May be nil.
 	Behind func(life events.Identity, proof events.Rewind)
 
-	// May reports whether calls are allowed now. It is asked before each call, and returns false if another process may
-	// hold the Lease. Tasks then wait. A nil May allows all calls.
+	// May reports whether calls to the API server are allowed now. It is asked before each call, and returns false if
+	// another process may hold the Lease. Tasks then wait. A nil May allows all calls.
 	May func() bool
 	// Within returns a context that ends when calls are no longer allowed. A call that is then in flight ends with an
 	// unknown outcome. Nil for no limit.

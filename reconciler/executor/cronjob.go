@@ -20,8 +20,8 @@ const (
 	manualValue      = "manual"
 )
 
-// createJob creates a Job of the CronJob, from the job template on which the decision was made. If the name is taken, a
-// later live read finds out whose Job has it (C-160).
+// createJob creates a Job of the CronJob, from the job template on which the decision was made. If the name is taken,
+// the task is refused; a later command reads whose Job has the name (C-160).
 func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 	w.result.Evidence.Name = c.Name
 	cronJob, ok := w.Objects.cronWithTemplate(w.Job.UID, c.Template)
@@ -123,7 +123,8 @@ func newCronStatus(cronJob *kubewire.CronJob, c *events.WriteCronStatus) *batchv
 	return status
 }
 
-// readCronJob reads the CronJob live. A version older than a known one proves that the cluster was restored.
+// readCronJob reads the CronJob from the API server, past any cache. A version older than a known one proves that the
+// cluster was restored to an earlier state.
 func (w *work) readCronJob(ctx context.Context) {
 	w.result.Evidence.Name = w.Job.Name
 	cronJob, err := w.Crons.GetCronJob(ctx, w.Job.Namespace, w.Job.Name)
@@ -160,7 +161,7 @@ func (w *work) readRun(ctx context.Context, c *events.ReadRun) {
 	w.done(events.Jobs, kubewire.StoredOf(job))
 }
 
-// observeRun adds an observation of a Job of the CronJob to the result.
+// observeRun adds to the result what a request has shown of a Job of the CronJob.
 func (w *work) observeRun(job *kubewire.Job) { w.observe(w.ObserveRun(job)) }
 
 func observeNoCronJob(*kubewire.CronJob) events.Observation { return events.Observation{} }

@@ -15,11 +15,11 @@ import (
 // CronTemplateHash returns the hash by which the log identifies a CronJob's jobTemplate.
 type CronTemplateHash func(*kubewire.CronJob) (string, error)
 
-// keptCron is the stored copy of a CronJob.
+// keptCron is what Objects keeps of a CronJob.
 type keptCron struct {
 	cronJob  *kubewire.CronJob // the part of the CronJob that a write needs
 	version  uint64
-	template string // hash of the jobTemplate; empty until it is needed
+	template string // hash of the jobTemplate; empty until a command asks for it
 }
 
 // WithCronJobs makes o keep CronJobs, too. hash must be the function that gives the template hashes in commands.
@@ -43,7 +43,7 @@ func (o *Objects) DropCronJob(uid types.UID) {
 	delete(o.crons, uid)
 }
 
-// refreshCron stores a newer version of a CronJob, if an earlier version is still stored.
+// refreshCron stores a newer version of a CronJob, but only if the CronJob is stored already.
 func (o *Objects) refreshCron(cronJob *kubewire.CronJob) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -77,8 +77,9 @@ func (o *Objects) keepCronLocked(cronJob *kubewire.CronJob) {
 	o.crons[cronJob.UID] = next
 }
 
-// cronAt returns the CronJob if the stored version is base. Otherwise ok is false, and version is the stored version (0
-// for none). life is the epoch of the command; nothing is found for an epoch before the newest rewind.
+// cronAt returns the CronJob if the stored resourceVersion is base. Otherwise ok is false, and version is the stored
+// one (0 for none). life is the epoch in which the command was issued; nothing is found if the cluster was restored to
+// an earlier state since then.
 func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cronJob *kubewire.CronJob, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -89,7 +90,7 @@ func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cron
 	return known.cronJob, known.version, known.version == base
 }
 
-// cronWithTemplate returns the CronJob if its jobTemplate still has this hash.
+// cronWithTemplate returns the CronJob uid if its jobTemplate still has this hash.
 func (o *Objects) cronWithTemplate(uid types.UID, hash string) (cronJob *kubewire.CronJob, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

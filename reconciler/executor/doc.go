@@ -34,10 +34,11 @@
 //     and finalizers in turn
 //  7. status writes that only show progress
 //
-// The classes are those of [events.Priority]. Each class has reserved calls that no more urgent class can take. An
-// eighth of the calls is for tasks that have waited for a second, oldest first (ages in queue.go). So no task waits
-// longer than two seconds while the server keeps up. A waiting task becomes more urgent when its Job ends, or when its
-// Job or pod is deleted ([Executor.Hasten]). The number of calls in flight adapts to the API server (concurrency.go).
+// The classes are those of [events.Priority]. Each class has reserved calls that no more urgent class can take. Every
+// eighth call goes to the task that has waited longest, once it has waited for a second (ages in queue.go). So as long
+// as these calls suffice to send, each second, as many tasks as reach that age, no task waits longer than two seconds.
+// A waiting task becomes more urgent when its Job ends, or when its Job or pod is deleted ([Executor.Hasten]). The
+// number of calls in flight adapts to the API server (concurrency.go).
 //
 // # Concurrency
 //

@@ -6,23 +6,23 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Executor carries out tasks. It is safe for concurrent use; Submit and TakeBack take effect in the order of their
-// calls.
+// Executor sends commands to the API server and returns their outcomes. It decides in which order, and how many at a
+// time. It is safe for concurrent use; Submit and TakeBack take effect in the order of their calls.
 type Executor struct {
 	config Config
-	wake   chan struct{} // has an element when Run must look for work
+	wake   chan struct{} // has an element when Run must call Next
 
 	mu       sync.Mutex
 	limit    limiter
 	queue    queue
 	waiting  map[events.CommandID]*item // tasks that have not begun; all are in queue
 	given    fifo[*item]                // withdrawn tasks, for Next to return
-	running  map[events.CommandID]*item // tasks that Next has returned and Done has not ended
+	running  map[events.CommandID]*item // tasks that Next has returned, and whose Done has not been called
 	inFlight int                        // calls in running, without withdrawn tasks
 	byStream map[events.Stream]int      // calls in flight per stream
 	stopped  bool
 	idle     chan struct{} // closed when stopped and all tasks have ended
-	cancel   func()        // cancels Run's calls; nil while it does not run
+	cancel   func()        // cancels the calls that Run has started; nil while it does not run
 }
 
 // New returns an executor without tasks. It returns an error if config is invalid.
@@ -42,8 +42,8 @@ func New(config Config) (*Executor, error) {
 	}, nil
 }
 
-// Submit adds tasks whose records are durable. It does not block. It ignores a task that it already has. After Stop,
-// new tasks end as withdrawn.
+// Submit adds tasks (commands to carry out) whose records are durable. It does not block. It ignores a task that it
+// already has. After Stop, new tasks end as withdrawn.
 func (e *Executor) Submit(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
@@ -77,8 +77,8 @@ func priorityOf(t *events.Task) events.Priority {
 	return events.PriorityOf(t.Command)
 }
 
-// Hasten raises the priority of tasks that have not begun. It does not lower a priority, and ignores tasks that were
-// not submitted.
+// Hasten raises the priority of tasks that have not begun, to the one in the argument. It never lowers a priority, and
+// ignores tasks that were not submitted.
 func (e *Executor) Hasten(tasks ...events.Task) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -105,9 +105,9 @@ func keyOf(t *events.Task) key {
 	return k
 }
 
-// TakeBack withdraws tasks that have not begun or were never submitted: Next returns them, and they end as withdrawn. A
-// task that has begun continues to its outcome. Every task gets an outcome, and after TakeBack no request is sent for
-// them unless it was already in flight.
+// TakeBack withdraws tasks that have not begun, or that were never submitted: Next returns them, and they end as
+// withdrawn. A task that has begun continues to its outcome. So every task gets an outcome, and after TakeBack no new
+// request is made for these tasks.
 func (e *Executor) TakeBack(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
@@ -135,7 +135,7 @@ func (e *Executor) withdrawLocked(name events.CommandID) {
 	}
 }
 
-// giveLocked marks a task as withdrawn and queues it for Next.
+// giveLocked marks a task as withdrawn, and queues it for Next, which returns it so that it gets its outcome.
 func (e *Executor) giveLocked(it *item) {
 	delete(e.waiting, it.task.Name)
 	it.withdrawn = true
@@ -143,8 +143,8 @@ func (e *Executor) giveLocked(it *item) {
 	e.given.push(it)
 }
 
-// Next returns the call to make now, if there is one. Withdrawn tasks come first and take no slot. If ok is false, a
-// call may be ready after the next Submit, TakeBack or Done, or at Wake.
+// Next returns the call to make now, if there is one. Withdrawn tasks come first and do not count as calls in flight.
+// If ok is false, a call may be ready after the next Submit, TakeBack or Done, or at the time Wake.
 func (e *Executor) Next(now events.Time) (*Call, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -176,7 +176,7 @@ func (e *Executor) Done(c *Call, r events.TaskResult, now events.Time) {
 	}
 	delete(e.running, c.Task.Name)
 	if !c.Withdrawn {
-		// One Job may use this many slots.
+		// One Job may have this many calls in flight.
 		full := e.inFlight >= e.limit.share(now)
 		e.inFlight--
 		if e.byStream[c.Task.Stream]--; e.byStream[c.Task.Stream] == 0 {
@@ -205,8 +205,8 @@ func signalOf(f *events.CommandEnded) signal {
 	return refused
 }
 
-// Wake returns the end of the current pause or latency probe (concurrency.go). The time may be past; 0 if there was
-// none.
+// Wake returns when more calls may be allowed: the end of a pause that the server asked for, or of a measurement of its
+// latency (concurrency.go). The time may be past; 0 if there was neither.
 func (e *Executor) Wake() events.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -236,7 +236,7 @@ func (e *Executor) Busy(s events.Stream) bool {
 	return e.queue.creates(s) > int(2*e.limit.size)
 }
 
-// ring wakes Run, so that it looks for work.
+// ring wakes Run, so that it calls Next.
 func (e *Executor) ring() {
 	select {
 	case e.wake <- struct{}{}:

@@ -70,7 +70,7 @@ func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
 	return true
 }
 
-// found ends the search with its result.
+// found ends the search for the Job's Workload and PodGroup with what it has found.
 func (w *work) found(f *events.GroupSeen) {
 	w.observe(events.Observation{Job: w.Job, Facts: f})
 	w.done(0, kubewire.Stored{})
@@ -95,7 +95,7 @@ func ownedBy(o metav1.Object, job events.JobRef) bool {
 	return owner != nil && owner.UID == job.UID
 }
 
-// createWorkload creates the Workload of a gang (J-243).
+// createWorkload creates the Workload with which the pods of a Job are scheduled together (a gang) (J-243).
 func (w *work) createWorkload(ctx context.Context, c *events.CreateWorkload) {
 	w.result.Evidence.Name = workloadName(w.Job)
 	ref := controllerRef(w.Job)

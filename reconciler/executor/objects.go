@@ -17,8 +17,7 @@ import (
 type TemplateHash func(*kubewire.Job) (string, error)
 
 // Objects stores what a write to a Job needs and the log does not hold: for each unfinished Job its metadata, spec and
-// conditions at the newest observed version. It stores CronJobs, too. The informer fills it through its Keeper
-// interface.
+// conditions at the newest version seen. It stores CronJobs, too. The informer calls its Keep and Drop methods.
 type Objects struct {
 	hash     TemplateHash
 	cronHash CronTemplateHash
@@ -26,10 +25,10 @@ type Objects struct {
 	mu    sync.Mutex
 	jobs  map[types.UID]*kept
 	crons map[types.UID]*keptCron // nil if CronJobs are not run
-	life  events.Identity         // epoch that began with the newest rewind; zero if there was none
+	life  events.Identity         // epoch of the log since the last restore of the cluster; zero if there was none
 }
 
-// kept is the stored copy of a Job. The object is immutable, so it may be read without the lock.
+// kept is what Objects keeps of a Job. It is never changed, so it may be read without the lock.
 type kept struct {
 	job      *kubewire.Job // the part that a write needs
 	version  uint64
@@ -56,9 +55,9 @@ func (o *Objects) DropJob(uid types.UID) {
 	delete(o.jobs, uid)
 }
 
-// Reset removes all objects after the cluster was restored to an earlier state (a rewind). Otherwise KeepJob would
-// ignore the lower versions for ever. life is the log's new epoch; commands of earlier epochs are no longer carried
-// out.
+// Reset removes all objects, because the cluster was restored to an earlier state. Otherwise KeepJob would ignore the
+// lower versions for ever. life is the log's new epoch (its life since this restore); commands of earlier epochs are no
+// longer carried out.
 func (o *Objects) Reset(life events.Identity) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,7 +66,8 @@ func (o *Objects) Reset(life events.Identity) {
 	o.life = life
 }
 
-// outdated reports whether a command was issued before the newest rewind of the cluster, by its epoch.
+// outdated reports whether the cluster was restored to an earlier state after a command was issued. life is the epoch
+// of the log in which it was issued.
 func (o *Objects) outdated(life events.Identity) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *Objects) outdated(life events.Identity) bool {
 
 func (o *Objects) outdatedLocked(life events.Identity) bool { return life.Epoch < o.life.Epoch }
 
-// refresh stores a newer version of a Job, if an earlier version is still stored.
+// refresh stores a newer version of a Job, but only if the Job is stored already.
 func (o *Objects) refresh(job *kubewire.Job) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,17 +99,17 @@ func (o *Objects) keepLocked(job *kubewire.Job) {
 			Metadata: job.Metadata, Spec: job.Spec,
 		},
 	}
-	// The generation would be no proof: if two API servers have different versions, the older one may drop a field of
-	// the spec without changing the generation.
+	// Compare the specs, because an equal generation proves nothing: if two API servers have different versions, the
+	// older one may drop a field of the spec without changing the generation.
 	if known != nil && bytes.Equal(known.job.Spec, job.Spec) {
 		next.job.Spec, next.template = known.job.Spec, known.template
 	}
 	o.jobs[job.UID] = next
 }
 
-// at returns the Job if the stored version is exactly base. Otherwise ok is false, and version is the stored one (0 for
-// none). life is the epoch of the command: after a rewind of the cluster versions repeat, so a command of an earlier
-// epoch finds nothing. The object is shared and must not be changed.
+// at returns the Job uid if the stored resourceVersion is exactly base. Otherwise ok is false, and version is the
+// stored one (0 for none). life is the epoch in which the command was issued: if the cluster was restored to an earlier
+// state since then, versions repeat, so nothing is found. The Job is shared and must not be changed.
 func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *kubewire.Job, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -120,7 +120,7 @@ func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *kub
 	return known.job, known.version, known.version == base
 }
 
-// withTemplate returns the Job if its pod template still has this hash. The object is shared and must not be changed.
+// withTemplate returns the Job uid if its pod template still has this hash. The Job is shared and must not be changed.
 func (o *Objects) withTemplate(uid types.UID, hash string) (job *kubewire.Job, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

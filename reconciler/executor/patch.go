@@ -10,9 +10,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// podPatch is a strategic merge patch of a pod's metadata. UID is a precondition: for a pod with another UID the server
-// answers Invalid, with cause metadata.uid. ResourceVersion is a precondition, too: for another version the answer is
-// Conflict.
+// podPatch is a strategic merge patch of a pod's metadata. The UID in it is a precondition: for a pod with another UID
+// the server answers Invalid, with cause metadata.uid. The resourceVersion is a precondition, too: for another version
+// the answer is Conflict.
 type podPatch struct {
 	Metadata struct {
 		UID              types.UID         `json:"uid"`
@@ -31,7 +31,8 @@ type ownerReference struct {
 	UID types.UID `json:"uid"`
 }
 
-// patchOf returns a patch for the pod. It has version as a precondition, unless version is 0.
+// patchOf returns an empty patch for the pod. Its precondition is the pod's UID and, unless it is 0, the
+// resourceVersion.
 func patchOf(pod types.UID, version uint64) *podPatch {
 	p := &podPatch{}
 	p.Metadata.UID = pod
@@ -65,9 +66,9 @@ func dropPatch(c *events.DropFinalizer, finalizers []string) *podPatch {
 }
 
 // adoptPatch returns the patch that makes the Job the owner of an orphan pod (J-175). It also removes the tracking
-// finalizer of the other controller, built-in or ours, which nobody else would remove. A pod that must not be counted
-// again (Spent) gets no finalizer. With Mark, an annotation names the Job, so that a controller with another log knows
-// the pod if it is released and adopted again.
+// finalizer of another controller, built-in or ours, which would otherwise stay for ever. A pod that is counted already
+// (Spent) gets no finalizer. If Mark is set, an annotation names the Job, so that a controller with another log knows
+// the pod if it is released and adopted again. id is the log's ID and epoch; managedBy is the Job's spec.managedBy.
 func adoptPatch(c *events.AdoptPod, id events.Identity, job events.JobRef, managedBy string) *podPatch {
 	p := patchOf(c.Pod, c.Version)
 	if c.Mark {
@@ -97,8 +98,8 @@ func releasePatch(c *events.ReleasePod, job events.JobRef, finalizers []string) 
 }
 
 // trackingFinalizers returns the tracking finalizers that a Job's pod may have, given the Job's spec.managedBy. In
-// delegated mode it can only be ours. In the other mode an empty managedBy may also mean that the Job was never seen,
-// so the pod may have either.
+// ModeDelegated (Jobs that name this controller) it can only be ours. In ModeAll an empty managedBy may also mean that
+// the Job was never seen, so the pod may have ours or the built-in controller's.
 func trackingFinalizers(mode events.Mode, managedBy string) []string {
 	switch {
 	case mode == events.ModeDelegated, managedBy == events.ManagedBy:

@@ -23,7 +23,8 @@ const (
 
 var errNoLabels = errors.New("the pod template has no labels, so no selector could find its pods")
 
-// newPod returns the pod that command c creates (J-061 to J-068, J-246). It does not change job.
+// newPod returns the pod that command c creates (J-061 to J-068, J-246). job has the template and is not changed; id is
+// the log's ID and epoch, managedBy the Job's spec.managedBy, podGroup the PodGroup or "".
 func newPod(job *kubewire.Job, name string, id events.Identity, managedBy, podGroup string, c *events.CreatePod) (*kubewire.NewPod, error) {
 	template, err := job.Template()
 	if err != nil {
@@ -74,7 +75,8 @@ func countOf(name string, n uint32) kubewire.Pair {
 	return kubewire.Pair{Name: name, Value: strconv.FormatUint(uint64(n), 10)}
 }
 
-// podNameOf returns the name of the pod that a Job creates with this ordinal and index.
+// podNameOf returns the name of the pod that a Job creates with this ordinal (number of the create) and index. The name
+// depends on the log's ID in id.
 func podNameOf(id events.Identity, job events.JobRef, ordinal uint64, index int32) string {
 	return id.PodName(job.UID, podNamePrefix(job.Name, index), ordinal)
 }
@@ -102,7 +104,7 @@ func plain(name string) bool {
 	return name != "" && len(name) < maxName
 }
 
-// ownerRef returns the controller reference of a Job's pod (J-062).
+// ownerRef returns the owner reference with which a Job controls its pod (J-062).
 func ownerRef(job events.JobRef) metav1.OwnerReference {
 	yes := true
 	return metav1.OwnerReference{
@@ -115,7 +117,8 @@ func ownerRef(job events.JobRef) metav1.OwnerReference {
 	}
 }
 
-// isOurs reports whether a pod was made by the Job's create command with this ordinal.
+// isOurs reports whether a pod was made by the Job's create command with this ordinal (number of the create). id is the
+// log's ID and epoch.
 func isOurs(pod *kubewire.Pod, id events.Identity, job events.JobRef, ordinal uint64) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.UID == job.UID &&

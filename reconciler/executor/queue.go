@@ -8,27 +8,27 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// key names an API object. The commands of one object run one at a time, in order.
+// key names the API object that a command changes or reads. The commands of one object run one at a time, in order.
 type key struct {
-	job, cronJob    bool // neither: a pod
+	job, cronJob    bool // neither is set for a pod
 	namespace, name string
 }
 
-// item is a task that waits or is in flight.
+// item is a task of the executor that waits to be sent or is in flight.
 type item struct {
 	task      events.Task
 	key       key
 	priority  events.Priority
-	ready     bool        // first of its object's tasks: waits for a slot, or is in flight
+	ready     bool        // first of its object's tasks: it may be sent, or is in flight
 	withdrawn bool        // withdrawn; still in the queues, which skip it
 	begun     bool        // returned by Next; still in the queues, which skip it
-	since     events.Time // when it was first seen ready
+	since     events.Time // when it was ready, as seen by the next Next
 }
 
-// over reports whether the item no longer waits for a slot.
+// over reports whether the item was returned by Next or withdrawn, so that it no longer waits to be sent.
 func (it *item) over() bool { return it.withdrawn || it.begun }
 
-// tiers group the priorities of tasks. Within a tier, Jobs take turns.
+// tiers group the priorities of tasks, most urgent first. Within a tier, Jobs take turns.
 const (
 	tierDeletion = iota
 	tierFinish
@@ -38,7 +38,7 @@ const (
 	tierWork
 	tierProgress
 	tiers
-	oldest = tiers // pseudo tier: the task that has waited longest, for a second or more
+	oldest = tiers // stands for no tier: the task that has waited longest, if it has waited for a second
 )
 
 // round is the number of calls after which the schedule of tiers repeats. By default a call goes to the most urgent
@@ -47,15 +47,15 @@ const (
 // users' pod creations.
 const round = 16
 
-// reserved maps positions in a round to the tier that gets the call if it has waiting tasks.
+// reserved has, for some of the 16 calls of a round, the tier that gets the call if it has waiting tasks.
 var reserved = [round]int{
 	1: oldest, 3: tierFinish, 5: tierDue, 6: tierLeft, 7: tierProgress, 9: oldest, 11: tierEnd, 13: tierWork, 15: tierWork,
 }
 
-// queue holds the tasks that wait for a slot. It is not safe for concurrent use.
+// queue holds the tasks that wait to be sent, and chooses the next one. It is not safe for concurrent use.
 type queue struct {
 	tiers [tiers]tier
-	keys  map[key]*fifo[*item] // tasks by object: the first is ready or in flight, the others wait for its end
+	keys  map[key]*fifo[*item] // tasks by object: the first may be sent or is in flight, the others wait for its end
 	ages  ages
 	taken uint64
 }
@@ -68,7 +68,7 @@ func newQueue() queue {
 	return q
 }
 
-// add appends a task to the tasks of its object.
+// add appends a task to the tasks of its object. If the object has no other task, it may be sent.
 func (q *queue) add(it *item) {
 	line := q.keys[it.key]
 	if line == nil {
@@ -81,7 +81,7 @@ func (q *queue) add(it *item) {
 	}
 }
 
-// release ends the first task of an object; the next one becomes ready.
+// release removes the first task of object k, which has ended. The next one may then be sent.
 func (q *queue) release(k key) {
 	line := q.keys[k]
 	line.pop()
@@ -120,7 +120,8 @@ func tierOf(p events.Priority) int {
 	}
 }
 
-// take removes and returns the next task of a stream that may have another call; nil for none.
+// take removes and returns the task to send next; nil for none. may reports whether a Job or CronJob may have another
+// call in flight.
 func (q *queue) take(now events.Time, may func(events.Stream) bool) *item {
 	q.ages.stamp(now)
 	it := q.next(now, may)
@@ -150,7 +151,7 @@ func (q *queue) next(now events.Time, may func(events.Stream) bool) *item {
 	return nil
 }
 
-// hasten moves a waiting task to another tier. The entry in the old tier is skipped later.
+// hasten gives a waiting task the priority p, and so possibly another tier. The tier in which it was skips it later.
 func (q *queue) hasten(it *item, p events.Priority) {
 	from := tierOf(it.priority)
 	it.priority = p
@@ -159,7 +160,7 @@ func (q *queue) hasten(it *item, p events.Priority) {
 	}
 }
 
-// creates returns the number of a stream's queued pod creations of ordinary priority, including withdrawn ones.
+// creates returns how many pod creations of ordinary priority a stream (Job) has waiting, including withdrawn ones.
 func (q *queue) creates(s events.Stream) int {
 	if u := q.tiers[tierWork].turns[s]; u != nil {
 		return u.creates.len()
@@ -167,28 +168,28 @@ func (q *queue) creates(s events.Stream) int {
 	return 0
 }
 
-// agedAfter is the wait after which a task counts as aged. An eighth of the calls goes to aged tasks of any tier,
-// oldest first. So while the server keeps up, no task waits longer than 2 s.
+// agedAfter is the wait after which a task counts as aged. Every eighth call goes to the oldest aged task of any tier.
+// So as long as these calls suffice to send, each second, as many tasks as become aged, no task waits longer than 2 s.
 const agedAfter = time.Second
 
-// ages finds the task that has waited longest. It drops tasks that have begun or were withdrawn when it finds them. It
-// is not safe for concurrent use.
+// ages finds the task that has waited longest. Tasks that have begun or were withdrawn stay in it until they are the
+// oldest. It is not safe for concurrent use.
 type ages struct {
-	fresh []*item // tasks added since the newest stamp
+	fresh []*item // tasks added since the last call of stamp, which sets since
 	lines map[events.Stream]*waiters
-	first byAge // heap of all waiters, by their oldest task
+	first byAge // heap with the waiters of each stream, ordered by their oldest task
 }
 
-// waiters holds the waiting tasks of one stream, oldest first.
+// waiters holds the waiting tasks of one stream (Job or CronJob), oldest first.
 type waiters struct {
 	stream events.Stream
 	items  fifo[*item]
 }
 
-// add takes in a task that becomes ready. Its wait begins at the next stamp.
+// add adds a task that may be sent now. The next stamp sets the start of its wait.
 func (a *ages) add(it *item) { a.fresh = append(a.fresh, it) }
 
-// stamp sets the start of the wait for all tasks added since its last call.
+// stamp sets the start of the wait, to now, for all tasks added since its last call.
 func (a *ages) stamp(now events.Time) {
 	for _, it := range a.fresh {
 		it.since = now
@@ -206,14 +207,14 @@ func (a *ages) stamp(now events.Time) {
 	a.forget()
 }
 
-// forget drops the oldest tasks as long as they no longer wait for a slot.
+// forget drops the oldest tasks as long as they have begun or were withdrawn.
 func (a *ages) forget() {
 	for len(a.first) > 0 && a.first[0].items.first().over() {
 		a.advance()
 	}
 }
 
-// advance drops the oldest task.
+// advance drops the oldest task, so that the next oldest is the first.
 func (a *ages) advance() {
 	w := a.first[0]
 	if w.items.pop(); w.items.len() > 0 {
@@ -224,9 +225,10 @@ func (a *ages) advance() {
 	delete(a.lines, w.stream)
 }
 
-// take removes and returns the oldest aged task of a stream that may have another call; nil for none.
+// take removes and returns the oldest task that has waited for agedAfter; nil for none. It leaves out Jobs and CronJobs
+// for which may returns false, because they have too many calls in flight.
 func (a *ages) take(now events.Time, may func(events.Stream) bool) *item {
-	var held []*waiters // at most one or two streams, because each uses most of the slots
+	var held []*waiters // one or two at most, because each of these Jobs has most of the calls in flight
 	defer func() {
 		for _, w := range held {
 			heap.Push(&a.first, w)
@@ -248,7 +250,7 @@ func (a *ages) take(now events.Time, may func(events.Stream) bool) *item {
 	return nil
 }
 
-// byAge is a heap of waiters, ordered by the age of their oldest task.
+// byAge is a heap of streams with waiting tasks, ordered by the age of their oldest task.
 type byAge []*waiters
 
 func (h byAge) Len() int { return len(h) }
@@ -270,20 +272,20 @@ func (h *byAge) Pop() any {
 	return w
 }
 
-// tier gives slots to its streams in turn.
+// tier holds the waiting tasks of some priorities, by stream (Job or CronJob). The streams take turns.
 type tier struct {
 	number int
 	order  fifo[*turn]
 	turns  map[events.Stream]*turn
 }
 
-// turn holds the tasks of one stream in a tier: urgent ones first, then pod creations and finalizer removals
-// alternately, so that neither kind has to wait for all of the other. Finalizer removals are urgent if many of the
-// Job's pods have a finalizer (projector.ManyHeld).
+// turn holds the tasks of one stream (Job or CronJob) in a tier. The urgent ones are sent first, then pod creations and
+// finalizer removals alternately, so that neither kind has to wait for all of the other. Finalizer removals are urgent
+// if many of the Job's pods have a finalizer (projector.ManyHeld).
 type turn struct {
 	stream                 events.Stream
 	urgent, creates, drops fifo[*item]
-	created                bool // the latest of creates and drops was a create
+	created                bool // the last task sent from creates or drops was a pod creation
 }
 
 func (u *turn) len() int { return u.urgent.len() + u.creates.len() + u.drops.len() }
@@ -298,7 +300,7 @@ func (t *tier) push(it *item) {
 	u.line(it).push(it)
 }
 
-// line returns the queue within u that task it belongs to.
+// line returns the list within u (urgent, creates or drops) to which the task belongs.
 func (u *turn) line(it *item) *fifo[*item] {
 	_, drops := it.task.Command.(*events.DropFinalizer)
 	switch {
@@ -312,11 +314,11 @@ func (u *turn) line(it *item) *fifo[*item] {
 	return &u.urgent
 }
 
-// idle reports whether the tier is empty.
+// idle reports whether the tier has no tasks.
 func (t *tier) idle() bool { return t.order.len() == 0 }
 
-// take returns the first task of the next stream that may have another call. The stream then moves to the end of the
-// order.
+// take removes and returns a task of the first stream (Job or CronJob) in the tier for which may returns true; nil for
+// none. That stream then moves to the end of the order.
 func (t *tier) take(may func(events.Stream) bool) *item {
 	for range t.order.len() {
 		u := t.order.pop()

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// ended is a call of Run that has ended.
+// ended is a call that Run has started and that has ended, with its result.
 type ended struct {
 	call   *Call
 	result events.TaskResult
@@ -26,7 +26,7 @@ func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 	e.mu.Unlock()
 
 	begin := time.Now()
-	now := func() events.Time { return events.At(begin).Add(time.Since(begin)) } // monotonic
+	now := func() events.Time { return events.At(begin).Add(time.Since(begin)) } // a monotonic clock
 	back := make(chan ended)
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -40,7 +40,7 @@ func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 		}
 		select {
 		case r := <-back:
-			out(r.result) // before Done: once Stop returns, all results are reported
+			out(r.result) // before Done, so that all results are reported when Stop returns
 			e.Done(r.call, r.result, now())
 		case <-e.wake:
 		case <-pause.C:
@@ -55,14 +55,14 @@ func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 	}
 }
 
-// errStopped is the cause with which a stop cancels calls.
+// errStopped is the reason given for calls that are cancelled because the process stops.
 var errStopped = errors.New("the controller stops")
 
 // mayAgain is how long Run waits before it calls Config.May again, after May has forbidden calls.
 const mayAgain = 100 * time.Millisecond
 
-// start makes every call that is allowed now, each in a goroutine. The goroutine ends when the request ends or times
-// out, or calls is cancelled, and Run has received the result.
+// start makes every call that is allowed now, each in a goroutine. calls is their context. The goroutine ends when the
+// request ends or times out, or calls is cancelled, and Run has received the result from the channel back.
 func (e *Executor) start(calls context.Context, now func() events.Time, back chan<- ended) {
 	for {
 		call, ok := e.Next(now())

@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// apiStatus converts a status to the API type. stored are the conditions in the Job object. An unchanged condition is
-// written back from stored: the log may have only the beginning of its message, or none after an erasure.
+// apiStatus converts a status from the log's type to the API type. stored are the conditions in the Job object. If a
+// condition has not changed, it is written back as it is in stored: the log may have only the beginning of its message,
+// or none after an erasure.
 func apiStatus(s *events.JobStatus, stored []batchv1.JobCondition) batchv1.JobStatus {
 	out := batchv1.JobStatus{
 		Active: s.Active, Succeeded: s.Succeeded, Failed: s.Failed,
@@ -42,7 +43,8 @@ func apiCondition(c events.JobCondition) batchv1.JobCondition {
 	}
 }
 
-// same reports whether c is the stored condition as the log has it, where texts may be cut.
+// same reports whether c, a condition from the log, is the condition stored in the Job object. The log may have cut its
+// texts.
 func same(stored, c batchv1.JobCondition) bool {
 	return stored.Type == c.Type && stored.Status == c.Status &&
 		stored.LastTransitionTime.Unix() == c.LastTransitionTime.Unix() &&

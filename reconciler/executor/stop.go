@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Halt begins a stop: all tasks that have not begun, and all that are submitted later, end as withdrawn.
+// Halt makes all tasks end as withdrawn that have not begun, or that are submitted later. It does not wait for calls in
+// flight.
 func (e *Executor) Halt() {
 	e.mu.Lock()
 	e.stopped = true

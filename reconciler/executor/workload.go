@@ -22,13 +22,14 @@ import (
 )
 
 // The functions below handle the Workload and PodGroup of a Job in the API of Kubernetes 1.37. Both objects have the
-// names that the built-in controller gives them, so a read by name finds them whichever controller made them. Only for
-// a Job with an owner are Workloads listed.
+// names that the built-in controller gives them. So a read by name finds them, whichever controller made them.
+// Workloads are listed only for a Job whose owner manages the Workload.
 
-// delegation names the Job's owner if it manages the Workload of the Job's PodGroup; zero for none.
+// delegation names the Job's owner, if that owner manages the Workload from which the Job's PodGroup is made; zero if
+// it does not.
 type delegation struct {
 	owner    *metav1.OwnerReference
-	template string // template in the owner's Workload
+	template string // name of the template in the owner's Workload; "" for the first
 }
 
 // grouped returns the stored Job and, if its owner manages the Workload, that owner. ok is false if the Job is unknown;
@@ -47,7 +48,8 @@ func (w *work) grouped() (job *kubewire.Job, by delegation, ok bool) {
 	return job, by, true
 }
 
-// findBetaGroup looks for the Workload and the PodGroup of the Job in the API of Kubernetes 1.37 (J-242, J-244).
+// findBetaGroup reads the Workload and the PodGroup of the Job in the API of Kubernetes 1.37, and reports which exist
+// (J-242, J-244).
 func (w *work) findBetaGroup(ctx context.Context) {
 	_, by, ok := w.grouped()
 	if !ok {
@@ -78,8 +80,8 @@ func (w *work) findBetaGroup(ctx context.Context) {
 	w.found(found)
 }
 
-// workload returns the Workload of the Job or of its owner, and in it the template for the Job's PodGroup; nil if there
-// is none. It fills found with what it saw. ok is false if the task has ended with an error.
+// workload returns the Workload l of the Job or of its owner, and in it the template t for the Job's PodGroup; nil if
+// there is none. It notes in found what it saw. ok is false if the task has ended with an error.
 func (w *work) workload(
 	ctx context.Context, by delegation, found *events.GroupSeen,
 ) (l *kubewire.Workload, t *kubewire.GroupTemplate, ok bool) {
@@ -103,7 +105,8 @@ func (w *work) workload(
 	return l, &l.Templates[0], true
 }
 
-// ownersWorkload looks for the Workload of the Job's owner. It lists the namespace, because the name is not known.
+// ownersWorkload returns the Workload of the Job's owner, and in it the template for the Job's PodGroup. It lists the
+// namespace, because the Workload's name is not known.
 func (w *work) ownersWorkload(
 	ctx context.Context, by delegation, found *events.GroupSeen,
 ) (l *kubewire.Workload, t *kubewire.GroupTemplate, ok bool) {
@@ -214,8 +217,9 @@ func (w *work) groupObject(name string) *kubewire.NewGroupObject {
 	return o
 }
 
-// resizeGroup changes minCount of the Workload and of the PodGroup. If the Workload belongs to the Job's owner, only
-// the PodGroup changes, to the value in the owner's Workload. The API server ignores a patch that changes nothing.
+// resizeGroup sets minCount (how many pods must be scheduled together) of the Workload and of the PodGroup. If the
+// Workload belongs to the Job's owner, only the PodGroup changes, to the value in the owner's Workload. The API server
+// ignores a patch that changes nothing.
 func (w *work) resizeGroup(ctx context.Context, c *events.ResizeGroup) {
 	_, by, ok := w.grouped()
 	if !ok {
@@ -265,7 +269,8 @@ func (w *work) resized(path string, count int32) []byte {
 	return patch
 }
 
-// groupFailed ends the task with the outcome that follows from the error. A server without the API counts as refusing.
+// groupFailed ends the task with the outcome that follows from the error. If the server does not have the API of the
+// group objects, the task ends as refused.
 func (w *work) groupFailed(err error) {
 	w.failed(err)
 	if unserved(err) {
@@ -322,6 +327,6 @@ func builtinHash(text string) string {
 	return rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10))
 }
 
-// dumped returns a UID as k8s.io/utils/dump prints it. The built-in controller hashes this text. Quoting is
-// unnecessary: a UID has no quote or backslash.
+// dumped returns a UID as k8s.io/utils/dump prints it: the text that the built-in controller hashes for names. Quoting
+// is unnecessary: a UID has no quote or backslash.
 func dumped(uid string) string { return `(types.UID)` + uid }

@@ -10,8 +10,8 @@ import (
 )
 
 // releaseDisowned releases pods whose labels the selector no longer matches: they lose their owner and finalizer, and
-// are not counted (J-174). The command carries the pod's version. So if the labels are restored before a late release
-// arrives, the release fails.
+// are not counted (J-174). The command carries the pod's version. So if the labels are restored before the command
+// reaches the server, the command fails.
 func (p *plan) releaseDisowned() {
 	j := p.job
 	if j.DisownedLen() == 0 || j.Tally().Releasing > 0 {
@@ -24,9 +24,9 @@ func (p *plan) releaseDisowned() {
 	p.Step(reconciler.NotSelected, fmt.Sprintf("the selector does not match %s: release", pods(len(commands))), commands...)
 }
 
-// confirm collects the pods to adopt now. Before an adoption, a live read must show that the Job is not being deleted
-// (J-176). Until then no rule that depends on the Job's set of pods runs (J-018). These rules do not wait for a pod
-// whose adoption the server denied, because such a pod could block the Job for ever.
+// confirm finds the pods that the Job is to adopt now. Before an adoption, a read of the Job must show that it is not
+// being deleted (J-176). Until then no rule that depends on the Job's set of pods runs (J-018). These rules do not wait
+// for a pod whose adoption the server denied, because such a pod could block the Job for ever.
 func (p *plan) confirm() {
 	j := p.job
 	if j.Tally().Adopting > 0 {
@@ -50,7 +50,7 @@ func (p *plan) confirm() {
 	if len(due) == 0 {
 		return
 	}
-	if p.WakeAt(j.Writing().Until) { // live reads and status writes share this backoff
+	if p.WakeAt(j.Writing().Until) { // reads of the Job and status writes share this backoff
 		if !j.Writing().Denied() {
 			p.claiming = true
 		}
@@ -81,9 +81,9 @@ func (p *plan) adopt() {
 	p.Step(reconciler.OwnerGone, fmt.Sprintf("the Job selects %s without an owner: adopt", pods(len(commands))), commands...)
 }
 
-// claimable returns the pods to adopt or release now: pods whose backoff is over. If there is at least one, it adds
-// pods whose backoff ends within half of Settings.APIBackoff. So pods that were refused together share one live read.
-// If there is none, it sets the time of the next evaluation.
+// claimable returns the pods of `all` to adopt or release now: pods whose backoff is over. If there is at least one, it
+// adds pods whose backoff ends within half of Settings.APIBackoff. So pods that were refused at about the same time
+// share one read of the Job. If there is none, it sets the time of the next evaluation.
 func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
 	var due, soon []*projector.Pod
 	var next events.Time

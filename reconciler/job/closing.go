@@ -11,15 +11,15 @@ import (
 type closing uint8
 
 const (
-	goesOn     closing = iota // the Job does not end, or a pod still runs or terminates, or a command is in doubt
+	goesOn     closing = iota // the Job goes on, or a pod runs or terminates, or a command's outcome is unknown
 	letsGo                    // no pod runs, but too many have the finalizer: count them, then remove finalizers
-	almostDone                // as letsGo, but the removals already in flight suffice
+	almostDone                // as for letsGo, but the removals already in flight suffice
 	concludes                 // few pods have the finalizer: one status write counts them and finishes the Job
 )
 
-// close returns the stage of closing. Whoever waits for the Job to finish may then delete it, or stop or uninstall this
-// controller. So when the Job finishes, at most Settings.HeldAtEnd pods may still need the controller to remove their
-// finalizer.
+// close returns how far the ending Job has come with removing its pods' finalizers. Once the Job has finished, a user
+// may delete it, or stop or uninstall this controller. So when it finishes, at most Settings.HeldAtEnd pods may still
+// need the controller to remove their finalizer.
 func (p *plan) close() closing {
 	t := p.job.Tally()
 	most := int(p.job.Settings.HeldAtEnd)
@@ -34,9 +34,9 @@ func (p *plan) close() closing {
 	return letsGo
 }
 
-// emptying decides about a status write when only finalizers keep the Job from finishing. The write is due if it lists
-// all ended pods that the status does not list yet, or at least half of Settings.MaxUncounted. Listed pods may lose
-// their finalizer.
+// emptying is a reason for a status write: only finalizers keep the Job from finishing, and pods may lose theirs once
+// the status lists them. The write is due if it lists all ended pods that the status does not list yet, or at least
+// half of Settings.MaxUncounted.
 func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	unlisted := p.job.UnlistedLen()
 	if p.closing != letsGo || unlisted == 0 {
@@ -52,13 +52,13 @@ func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	return reconciler.ManyUncounted, fmt.Sprintf("the Job ends when most of its pods have lost their finalizer: list %s", pods(unlisted)), true
 }
 
-// manyHeld decides about a status write that lists ended pods while the Job continues, so that few pods still have a
+// manyHeld is a reason for a status write while the Job continues: it lists ended pods, so that few still have a
 // finalizer when the last one ends. A write must list at least a tenth of the pods with a finalizer, and at least
 // Settings.HeldAtEnd pods. This number is halved once the Job needs no more pods. Example: 1000 pods have a finalizer,
 // and HeldAtEnd is 50: a write is due when it lists 100.
 //
 // The write waits until the status has been out of date for Settings.ListPace (1 s). It does not wait at the end of the
-// Job, when no more pods are needed and at most HeldAtEnd still run, because the Job then waits for its finalizers.
+// Job, when no more pods are needed and at most HeldAtEnd still run, because then only finalizers delay the Job.
 func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 	j := p.job
 	t := j.Tally()

@@ -7,7 +7,7 @@ import (
 )
 
 // Decide returns what to do for subject s (a Job or orphan pods, not a CronJob) at time now, and why. woken says that a
-// wait of the Job is over.
+// time for which the Job waited has come.
 func Decide(s projector.Subject, now events.Time, woken bool) reconciler.Decision {
 	p := &plan{Draft: reconciler.NewDraft(now, woken), job: projector.HolderOf(s)}
 	p.expiring, _ = s.(expiring)
@@ -20,15 +20,15 @@ func Decide(s projector.Subject, now events.Time, woken bool) reconciler.Decisio
 	return p.Decision
 }
 
-// plan is a decision about a Job under construction. Each stage reads what earlier stages found.
+// plan is a decision about a Job while the stages (groups of rules) make it. Each stage reads what earlier ones found.
 type plan struct {
 	reconciler.Draft
-	job      *projector.Job // the Job, or a stand-in that holds pods without a known Job; nil for a retired Job
+	job      *projector.Job // the Job, or the pods that name an unknown Job; nil for a retired Job
 	expiring expiring       // the Job, also if it is retired
 
 	claiming bool                    // pods are being adopted, so it is not certain which pods the Job has
 	adopting []*projector.Pod        // pods to adopt now
-	reading  bool                    // the decision includes a live read of the Job
+	reading  bool                    // the decision includes a read of the Job
 	end      *end                    // how the Job ends; nil while it continues
 	closing  closing                 // how far the ending Job is with its finalizers
 	making   int                     // pods that this decision creates

@@ -1,7 +1,8 @@
 package job
 
-// awaitEnds gives a pod being deleted time to end by itself; after that time it counts as failed (J-022). It then sets
-// Judges: applying this decision's record counts the pod, and the next decision takes that into account.
+// awaitEnds waits for pods that are being deleted, because a pod may still end by itself. After a time such a pod
+// counts as failed (J-022). awaitEnds then sets Judges: applying this decision's record counts the pod, and the next
+// decision takes that into account.
 func (p *plan) awaitEnds() {
 	until := p.job.StoppingUntil()
 	if until == 0 || p.WakeAt(until) {
@@ -9,7 +10,7 @@ func (p *plan) awaitEnds() {
 	}
 	p.Decision.Judges = true
 	if p.Decision.Wake == 0 || until < p.Decision.Wake {
-		p.Decision.Wake = until // already past: the next turn follows at once (this one has woken MostWoken)
+		p.Decision.Wake = until // a time in the past: the next turn evaluates the Job at once
 	}
 }
 
@@ -27,7 +28,7 @@ func (p *plan) mayFail() bool {
 
 // awaitsLast reports whether the Job's success must wait for a recently deleted pod, which may still end by itself. It
 // applies with podReplacementPolicy Failed, where a pod being deleted does not count as failed. The wait is necessary
-// because after the Job's success no end of a pod counts, not even a success (J-142).
+// because after the Job's success the end of a pod no longer counts, not even a success (J-142).
 func (p *plan) awaitsLast() bool {
 	j := p.job
 	if !j.FailedOnly || j.Tally().Terminating == 0 {

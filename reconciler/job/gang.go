@@ -63,7 +63,8 @@ func (p *plan) createPodGroup() {
 	}
 }
 
-// resizeGroup updates minCount of Workload and PodGroup when the Job's size changes, even while pods run.
+// resizeGroup updates minCount (pods that must be scheduled together) of Workload and PodGroup when the Job's size
+// changes, even while pods run.
 func (p *plan) resizeGroup() {
 	g, n := &p.job.Group, int32(0)
 	if p.job.Beta() && p.groupIs(projector.GroupReady) {
@@ -79,8 +80,8 @@ func (p *plan) resizeGroup() {
 }
 
 // unsure reports whether the PodGroup may have been deleted: no pod of the Job protects it, and the cluster may have
-// changed since it was last seen. unsure then also requests a search for the PodGroup before the next pod is created,
-// because a pod that names a missing PodGroup waits for ever (J-246).
+// changed since the PodGroup was last seen. In that case it also requests a search for the PodGroup before the next pod
+// is created, because a pod that names a missing PodGroup waits for ever (J-246).
 func (p *plan) unsure() bool {
 	if !p.inGroup() || !p.job.Group.Beta || p.job.Group.Sure || p.job.Tally().Active > 0 || len(p.job.Creates()) > 0 {
 		return false
@@ -91,12 +92,14 @@ func (p *plan) unsure() bool {
 	return true
 }
 
-// groupIs reports whether the Job's Workload and PodGroup are in this stage, and no command about them is in flight.
+// groupIs reports whether the Job's Workload and PodGroup are known to be in this stage, such as GroupReady, and no
+// command about them is in flight.
 func (p *plan) groupIs(stage projector.GroupStage) bool {
 	return p.job.Gang() && p.job.Grouping() == nil && p.job.Group.Stage == stage
 }
 
-// group issues a command about the Workload or PodGroup, unless such commands are in backoff. It blocks pod creation.
+// group adds a command about the Workload or PodGroup to the decision, unless such commands are in backoff. It creates
+// no pods meanwhile. sentence says why, for users.
 func (p *plan) group(sentence string, command events.Command) {
 	p.ungroup()
 	if !p.WakeAt(p.job.Regrouping().Until) {
@@ -104,15 +107,15 @@ func (p *plan) group(sentence string, command events.Command) {
 	}
 }
 
-// ungroup blocks pod creation until the PodGroup exists or is known to be unwanted. For a Job that has not begun it
-// ends the decision, because after any other change the Job would no longer be new (J-242).
+// ungroup makes this decision create no pods, because the PodGroup must exist first, or be known to be unwanted. For a
+// Job that has not begun it ends the decision, because after any other change the Job would no longer be new (J-242).
 func (p *plan) ungroup() {
 	p.ungrouped = true
 	p.Over = p.fresh()
 }
 
-// fresh reports whether the Job has not begun (J-242). Orphan pods that the Job has not adopted do not count as its
-// pods.
+// fresh reports whether the Job is new: it has no pods, and its status shows no start (J-242). Orphan pods that the Job
+// has not adopted do not count as its pods.
 func (p *plan) fresh() bool {
 	b := &p.job.Base
 	return p.job.PodCount() == p.job.OrphanedLen() && len(p.job.Creates()) == 0 && b.StartTime == 0 && b.Succeeded == 0 && b.Failed == 0 &&

@@ -41,8 +41,8 @@ func (p *plan) keep() {
 	}
 }
 
-// wantedAgain returns how many surplus pods with a removal in backoff the Job needs again. Active pods, pods that were
-// already kept, and pods being created are used first.
+// wantedAgain returns how many surplus pods (chosen for removal) the Job needs again, of those whose removal is in
+// backoff. Active pods, pods that were kept before, and pods being created are used first.
 func (p *plan) wantedAgain() int {
 	t := p.job.Tally()
 	if t.Refused == 0 || !p.wantsPods() {
@@ -50,12 +50,12 @@ func (p *plan) wantedAgain() int {
 	}
 	again := p.wanted() - int(t.Idle) - int(t.Spared) - len(p.job.Creates())
 	if p.windsDown() {
-		return again // an ended pod of such a Job holds no slot
+		return again // an ended pod of such a Job takes no slot
 	}
 	return again - int(t.Unsure)
 }
 
-// idleBut reports whether the pod is active. Unlike idle, it ignores that a removal of the pod has begun.
+// idleBut reports whether the pod is active, whether or not its removal has begun.
 func idleBut(j *projector.Job, pod *projector.Pod) bool { return j.Claims(pod) && pod.Active() }
 
 func (p *plan) withdraw(all []*projector.Pod, sentence string) {

@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// end is how a Job ends: first its interim condition is written (FailureTarget or SuccessCriteriaMet). Once nothing of
-// the Job runs, the terminal condition follows with the same reason and message (J-162).
+// end is how a Job ends: by which rule, and with which conditions. First the interim condition is written
+// (FailureTarget or SuccessCriteriaMet). Once no pod of the Job runs, the terminal condition follows with the same
+// reason and message (J-162).
 type end struct {
 	rule              string
 	interim, terminal string
@@ -26,14 +27,15 @@ func failure(reason events.Reason, message string) *end {
 	return &end{interim: status.FailureTarget, terminal: status.Failed, reason: reason, message: message}
 }
 
-// outcome is one way in which a Job may end. holds returns nil if it does not apply.
+// outcome is one way in which a Job may end. holds returns the end of the Job, or nil if the Job does not end in this
+// way.
 type outcome struct {
 	name  string
 	holds func(*plan) *end
 }
 
-// Explains reports whether the state of job at time now leads to a failure (or success) for this reason, if its stored
-// conditions are ignored. It is used to check an end that another controller wrote.
+// Explains reports whether job, in its state at time now, fails (or succeeds) for this reason, if its stored conditions
+// are ignored. It is used to check an end that another controller wrote.
 func Explains(job *projector.Job, now events.Time, failure bool, reason events.Reason) bool {
 	p := &plan{Draft: reconciler.NewDraft(now, false), job: job, explaining: true}
 	for _, o := range outcomes {
@@ -44,12 +46,12 @@ func Explains(job *projector.Job, now events.Time, failure bool, reason events.R
 	return false
 }
 
-// decideOutcome finds out whether the Job ends, and how: the first outcome that holds counts.
+// decideOutcome finds out whether the Job ends, and how: the first of the outcomes that applies counts.
 func (p *plan) decideOutcome() {
 	for _, o := range outcomes {
 		if e := o.holds(p); e != nil {
 			if p.claiming && !e.stored {
-				return // no new outcome while it is not certain which pods the Job has (J-018)
+				return // no new outcome while pods are adopted, as the set of pods is not certain (J-018)
 			}
 			e.rule = o.name
 			p.end = e
@@ -74,7 +76,8 @@ func stored(p *plan, interim, terminal string) *end {
 	return &end{interim: interim, terminal: terminal, reason: events.Reason(c.Reason), message: c.Message, stored: true}
 }
 
-// writeInFlight returns the outcome in a status write that is in flight, because the server may have stored it already.
+// writeInFlight returns the end of the Job that a status write in flight publishes. The server may have stored it
+// already.
 func writeInFlight(p *plan) *end {
 	if p.job.Write() == nil {
 		return nil
@@ -87,8 +90,8 @@ func writeInFlight(p *plan) *end {
 	return nil
 }
 
-// concluding reports whether a status write in flight finishes the Job, so that the Job may already be finished. A
-// write that suspends the Job, or writes only the interim condition, does not count.
+// concluding reports whether a status write in flight contains the terminal condition, so that the Job may already be
+// finished.
 func (p *plan) concluding() bool {
 	if p.job.Write() == nil {
 		return false
@@ -139,7 +142,7 @@ func deadlinePassed(p *plan) *end {
 	return failure(reconciler.DeadlineExceeded, "Job was active longer than specified deadline")
 }
 
-// maxSeconds caps a deadline so that it fits a time.Duration.
+// maxSeconds caps a deadline, in seconds, so that it fits a time.Duration: about 68 years.
 const maxSeconds = 1 << 31
 
 // completionsReached: the Job succeeds with enough successes and no active pod (J-160). It waits for a pod being
@@ -155,7 +158,8 @@ func completionsReached(p *plan) *end {
 	}
 }
 
-// enough reports whether enough pods have succeeded: one for a work queue, spec.completions for other Jobs.
+// enough reports whether enough pods have succeeded: one for a work queue (no spec.completions), spec.completions for
+// other Jobs.
 func enough(j *projector.Job) bool {
 	if j.WorkQueue {
 		return j.SucceededCount() > 0

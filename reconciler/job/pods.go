@@ -10,8 +10,7 @@ import (
 )
 
 // wantsPods reports whether pods may be created or scaled down now (J-046). They may not while the Job ends or is being
-// deleted, while a write of its end with unknown outcome may still be stored (J-009), or while pods are adopted
-// (J-018).
+// deleted, while a status write with the Job's end may have been stored (J-009), or while pods are adopted (J-018).
 func (p *plan) wantsPods() bool {
 	return p.end == nil && !p.claiming && p.job.Deleted == 0 && !p.WakeAt(p.job.EndInDoubt)
 }
@@ -74,13 +73,15 @@ func (p *plan) deleteActive() {
 	p.Step(reason, fmt.Sprintf("the Job ends: delete its %s", pods(len(commands))), commands...)
 }
 
-// idle reports whether the pod is active and its removal has not begun.
+// idle reports whether the pod is active, and its removal has not begun.
 func idle(j *projector.Job, pod *projector.Pod) bool {
 	return j.Claims(pod) && pod.Active() && !pod.Surplus && pod.Delete() == nil
 }
 
-// retryUnknownCreates resolves pod creations with unknown outcome. Each one holds its slot and index until it is
-// resolved. If the same pod is still wanted and there is a slot (J-047), the creation is repeated under the same name.
+// retryUnknownCreates resolves pod creations with unknown outcome. Each one keeps its index, and its slot (one of the
+// pods that the Job may have), until it is resolved. If the same pod is still wanted and there is a slot (J-047), the
+// creation is repeated under the same name.
+//
 // Otherwise the pod is looked up by name, but only once the server can no longer execute the request: a pod created
 // after the lookup would go unnoticed, perhaps in a finished Job (J-009). If a listing shows the pod, its creation is
 // resolved at once.
@@ -114,11 +115,11 @@ func (p *plan) retryUnknownCreates() {
 	}
 }
 
-// giveUp withdraws a pod creation in backoff whose pod is no longer wanted as it was, so that the Job does not wait for
-// it for ever. If the Job wants no pod at all, giveUp withdraws all creations, so that those not yet sent never are
-// (J-164, J-011). In both cases the outcome of a request that was sent is still awaited.
+// giveUp withdraws a refused pod creation that waits for another attempt, if its pod is no longer wanted as it was. So
+// the Job does not wait for it for ever. If the Job wants no pod at all, giveUp withdraws all creations, also those not
+// yet sent (J-164, J-011). In both cases the outcome of a request that was sent is still awaited.
 func (p *plan) giveUp() {
-	certain := !p.claiming || p.noneWanted() // certain: no pod that is still to be adopted can change this
+	certain := !p.claiming || p.noneWanted() // certain: no pod that is still to be adopted changes this
 	if c := p.job.RetryingCreate(); c != nil && !c.Cancelled() && (certain || p.spared(c)) && !p.stillWanted(c) {
 		p.Step(reconciler.NoLongerWanted, "a refused create is being retried, and is not wanted any more: withdraw it",
 			&events.Withdraw{Command: c.Flight().Name()})
@@ -143,7 +144,8 @@ func (p *plan) noneWanted() bool {
 	return j.Gone || j.Finished() || j.Deleted != 0 || (p.end != nil && j.Base.True(p.end.interim)) || (j.Spec != nil && j.Spec.Suspend)
 }
 
-// spared reports whether the creation is for an index that needs no pod. Adopting further pods cannot change that.
+// spared reports whether the creation is for an index that needs no pod any more. Adopting further pods cannot change
+// that.
 func (p *plan) spared(c *projector.Create) bool { return p.job.Indexed && !p.job.Awaits(c.Index) }
 
 func (p *plan) stillWanted(c *projector.Create) bool {
@@ -151,8 +153,9 @@ func (p *plan) stillWanted(c *projector.Create) bool {
 	return !j.Gone && !j.Finished() && p.wantsPods() && p.asBefore(c) && len(j.Creates()) <= p.slots()
 }
 
-// asBefore reports whether the same creation would be decided now: same template, an index that still needs a pod, the
-// same failure counts from the pod that it replaces, and no backoff since then (J-051, J-119).
+// asBefore reports whether the creation c would be decided again now: with the same template, for an index that still
+// needs a pod, with the same failure counts from the pod that it replaces, and without a backoff since then (J-051,
+// J-119).
 func (p *plan) asBefore(c *projector.Create) bool {
 	j := p.job
 	now := events.CreatePod{Index: c.Index}
@@ -160,8 +163,9 @@ func (p *plan) asBefore(c *projector.Create) bool {
 		now.IndexFailures == c.IndexFailures && now.IndexIgnoredFailures == c.IndexIgnoredFailures
 }
 
-// create creates pods up to the wanted number, at most as many at once as slow start allows (J-048 to J-057). It
-// creates none while pods are being removed (J-049). A pod whose removal is in backoff only keeps its own slot (J-074).
+// create creates pods up to the wanted number, but at once only as many as slow start allows (J-048 to J-057). It
+// creates none while pods are being removed (J-049). A pod whose removal is in backoff only takes its own slot (one of
+// the pods that the Job may have) (J-074).
 func (p *plan) create() {
 	j := p.job
 	if !p.wantsPods() || p.ungrouped || len(p.removing) > 0 || j.Removing() {
@@ -190,12 +194,12 @@ func (p *plan) create() {
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }
 
-// backsOff reports whether a pod failure delays all new pods (J-051). If the Job has a backoffLimitPerIndex, each index
-// has its own delay, and backsOff returns false.
+// backsOff reports whether new pods must wait, because a pod failed recently (J-051). If the Job has a
+// backoffLimitPerIndex, each index waits for itself, and backsOff returns false.
 func (p *plan) backsOff() bool { return !p.job.PerIndex && p.WakeAt(p.job.PodBackoffUntil()) }
 
-// waits reports whether the index of the new pod c is in backoff (J-109). It also copies into c the failure counts of
-// the pod that c replaces (J-119).
+// waits reports whether the new pod c must wait, because a pod of its index failed recently (J-109). It also copies
+// into c the failure counts of the pod that c replaces (J-119).
 func (p *plan) waits(c *events.CreatePod) bool {
 	held := p.job.Held(c.Index) // set only with backoffLimitPerIndex
 	if held == nil {

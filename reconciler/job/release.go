@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// releasePods removes the finalizers of pods that the confirmed status counts, or that are never counted.
+// releasePods removes the finalizers of pods that need none any more: the status stored by the server counts them, or
+// they are never counted.
 func (p *plan) releasePods() {
 	j := p.job
 	if j.ReleasedLen() == 0 {
@@ -20,14 +21,14 @@ func (p *plan) releasePods() {
 		}
 		drop := &events.DropFinalizer{Pod: pod.UID}
 		if pod.Owner == "" {
-			drop.Version = pod.Version // a Job may adopt the pod meanwhile, and then the removal must fail
+			drop.Version = pod.Version // fails if a Job adopts the pod meanwhile
 		}
 		commands = append(commands, drop)
 	}
 	p.Step(reconciler.Accounted, fmt.Sprintf("nothing left to count of %s", pods(len(commands))), commands...)
 }
 
-// findOwner reads a Job that has not been seen, but that pods with our finalizer name as their owner.
+// findOwner reads a Job that has not been seen, although pods with our finalizer name it as their owner.
 func (p *plan) findOwner() {
 	j := p.job
 	if j.Reading() != nil || j.PodCount() == 0 || p.WakeAt(j.Writing().Until) {

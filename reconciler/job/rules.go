@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// stage is a named part of a decision. The log records the names of stages and rules with each step, so a name never
-// changes.
+// stage is a named part of a decision: ask runs its rules. The log records the names of stages and rules with each
+// step, so a name never changes.
 type stage struct {
 	name string
 	ask  func(*plan)
@@ -33,8 +33,7 @@ var unfinished = []stage{
 // TTL.
 var finished = slices.Concat(over, retired)
 
-// over: the stages of a subject that needs nothing but the removal of finalizers, such as pods without an owner
-// (J-098).
+// over: the stages for pods without an owner, and for Jobs that need nothing but the removal of finalizers (J-098).
 var over = []stage{
 	{"pods", each([]rule{{"giveUp", (*plan).giveUp}})},
 	{"release", each(releaseRules)},
@@ -47,7 +46,7 @@ var gone = []stage{
 }
 
 // unseen: the stage of pods that name a Job which has not been seen. They keep their finalizers until the Job is found,
-// or a live read shows that it does not exist.
+// or a read of the API server shows that it does not exist.
 var unseen = []stage{
 	{"claim", each([]rule{{"findOwner", (*plan).findOwner}})},
 }
@@ -101,7 +100,7 @@ func knownMode(mode string) bool { return mode == "" || mode == "NonIndexed" || 
 // claimRules adopt and release pods; all of them run, in this order (J-172 to J-176).
 var claimRules = []rule{
 	{"release", (*plan).releaseDisowned}, // pods that the Job owns and whose labels it no longer selects
-	{"confirm", (*plan).confirm},         // before pods are adopted, read the Job live
+	{"confirm", (*plan).confirm},         // before pods are adopted, read the Job
 	{"adopt", (*plan).adopt},             // orphan pods that the Job selects
 }
 
@@ -155,11 +154,11 @@ var statusRules = []rule{
 
 // writeReasons are the reasons for a status write. The first one that holds is recorded.
 var writeReasons = []writeReason{
-	finishes,     // nothing runs any more: count the remaining pods and finish
+	finishes,     // no pod runs any more: count the remaining pods and finish
 	ends,         // publish that the Job ends before its pods are deleted
 	suspends,     // publish a suspension or resumption at once
 	podsWait,     // pods being deleted wait to be counted
-	emptying,     // nothing runs any more, but too many pods still have the finalizer
+	emptying,     // no pod runs any more, but too many still have the finalizer
 	manyHeld,     // many of the pods with the finalizer have ended
 	manyWait,     // so many pods are uncounted that a write is worthwhile
 	fallenBehind, // the published status has been out of date for a while
@@ -167,11 +166,11 @@ var writeReasons = []writeReason{
 
 // ttlRules delete a finished Job after its TTL (T-030 to T-037). At most one of them applies.
 var ttlRules = []rule{
-	{"read", (*plan).readExpired},      // the Job changed after the decision to delete it: read it live first
+	{"read", (*plan).readExpired},      // the Job changed after the decision to delete it: read it first
 	{"expired", (*plan).deleteExpired}, // the TTL after the Job's finish has passed
 }
 
 // releaseRules remove finalizers.
 var releaseRules = []rule{
-	{"accounted", (*plan).releasePods}, // the confirmed status counts the pod, or the pod is never counted
+	{"accounted", (*plan).releasePods}, // the stored status counts the pod, or the pod is never counted
 }

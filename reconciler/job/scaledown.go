@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// removeSurplus continues the removal of surplus pods: first the finalizer, so that the pod is never counted, then the
-// pod (J-073). Only the rule keep can cancel a removal, and only one in backoff.
+// removeSurplus continues the removal of surplus pods (more than the Job wants): first of the finalizer, so that the
+// pod is never counted, then of the pod (J-073). Only the rule keep can cancel a removal, and only one that waits for
+// another attempt.
 func (p *plan) removeSurplus() {
 	if p.job.SurplusLen() == 0 {
 		return
@@ -132,7 +133,7 @@ func advance(p events.PodPhase) int {
 	}
 }
 
-// laterFirst compares two times; the later one comes first, and a missing time (0) comes before both.
+// laterFirst compares two times, for sorting: a missing time (0) comes first, then the later one.
 func laterFirst(a, b events.Time) int {
 	if a == 0 || b == 0 {
 		return falseFirst(a != 0, b != 0)

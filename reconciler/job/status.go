@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// readFirst requests a live read of the Job after a failed status write, before the next write.
+// readFirst requests a read of the Job after a failed status write, before the next write.
 func (p *plan) readFirst() {
 	if p.mayWrite() && p.job.Look {
 		p.reading = true
@@ -52,23 +52,25 @@ func (p *plan) mayWrite() bool {
 }
 
 // canFinish reports whether the terminal condition may be written, apart from pods with finalizers: the Job ends, no
-// pod of it runs or terminates, and no command is in doubt (J-163, design §6). It waits for
+// pod of it runs or terminates, and no command with unknown outcome remains (J-163, design §6). It waits for
 //   - commands in flight: a deletion that is sent later would delete a pod of a finished Job (J-082);
-//   - pod creations in doubt, and LatePod (the time until which a late pod may appear): a pod created later would
-//     belong to a finished Job, and would never be deleted (J-082).
+//   - pod creations with unknown outcome, and LatePod (the time until which a late pod may appear): a pod created later
+//     would belong to a finished Job, and would never be deleted (J-082).
 //
-// It does not wait for a pod deletion with unknown outcome. Its pod has ended (otherwise it would be active or
-// terminating), so the deletion changes no count and no condition. If the deletion takes effect later, the pod and its
-// logs are lost. The same happens with the built-in controller if a pod ends just before the DELETE arrives.
+// It does not wait for a pod deletion with unknown outcome. The pod of that deletion has ended (otherwise it would be
+// active or terminating), so the deletion changes no count and no condition. If the deletion takes effect later, the
+// pod and its logs are lost. The same happens with the built-in controller if a pod ends just before the DELETE
+// arrives.
 func (p *plan) canFinish() bool {
 	t := p.job.Tally()
 	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.WakeAt(p.job.LatePod)
 }
 
-// writeReason is one reason to write the status now. It returns a sentence for users, and false if it does not hold.
+// writeReason is one reason to write the status now. It returns the reason, a sentence for users, and whether it
+// applies. finishing says that the write would finish the Job.
 type writeReason func(p *plan, finishing bool) (events.Reason, string, bool)
 
-// due returns the first reason of writeReasons that holds, with its sentence; false if none holds.
+// due returns the first of the writeReasons that applies, with its sentence; false if none applies.
 func (p *plan) due(finishing bool) (events.Reason, string, bool) {
 	for _, holds := range writeReasons {
 		if reason, sentence, due := holds(p, finishing); due {
@@ -139,14 +141,14 @@ func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
 // account returns the change that brings the published counters up to date. While pods are active, a pod is counted in
 // two steps, so that after a crash it is neither counted twice nor missed (J-085):
 //   - This write adds the pod's UID (for a success with an index: the index) to the status.
-//   - Once this write is confirmed, the pod's finalizer is removed. A later write moves the UID to the counter.
+//   - Once the server has stored it, the pod's finalizer is removed. A later write moves the UID to the counter.
 //
 // A write that finishes the Job counts its pods at once, because no later write will.
 func (p *plan) account(finishing bool) events.StatusChange {
 	j := p.job
 	t := j.Tally()
 	c := events.StatusChange{InitUncounted: !j.Base.HasUncounted}
-	// These pods are surplus once this decision is recorded.
+	// With the record of this decision these pods become surplus: they are to be removed.
 	for pod := range p.removing {
 		t.Going++
 		if pod.Ready {
@@ -205,8 +207,8 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	return c
 }
 
-// heldFailures returns the number of failed pods that are kept, with their finalizer, until their index gets a new pod.
-// Pods that the podFailurePolicy ignores are left out.
+// heldFailures returns the number of failed pods that keep their finalizer until their index gets a new pod, which
+// takes over their failure count. Pods that the podFailurePolicy ignores are left out.
 func heldFailures(j *projector.Job) (n int32) {
 	for pod := range j.HeldAll() {
 		if !pod.Ignored() {
@@ -216,7 +218,7 @@ func heldFailures(j *projector.Job) (n int32) {
 	return n
 }
 
-// accountIndexes adds the indexes that this write completes. It returns the new number of completed indexes.
+// accountIndexes adds to the status write c the completed indexes. It returns the new number of completed indexes.
 func (p *plan) accountIndexes(c *events.StatusChange, completed *indexset.Set) (succeeded int32) {
 	j := p.job
 	c.CompleteIndexes = completed.Text()
@@ -233,15 +235,15 @@ func (p *plan) accountIndexes(c *events.StatusChange, completed *indexset.Set) (
 	return succeeded
 }
 
-// room returns how many pods a write may add to the uncounted lists of the status, if it moves `counted` pods from
-// these lists to the counters.
+// room returns how many pods a status write may add to the lists uncountedTerminatedPods, if it moves `counted` pods
+// from these lists to the counters.
 func (p *plan) room(counted int) int {
 	base := &p.job.Base
 	return int(p.job.Settings.MaxUncounted) - len(base.UncountedSucceeded) - len(base.UncountedFailed) + counted
 }
 
-// accountFailedIndexes publishes the failed indexes if the Job has a backoffLimitPerIndex (J-117). Otherwise it clears
-// the field (J-040).
+// accountFailedIndexes adds to the status write c the failed indexes, if the Job has a backoffLimitPerIndex (J-117).
+// Otherwise it clears the field (J-040).
 func (p *plan) accountFailedIndexes(c *events.StatusChange) {
 	j := p.job
 	if !j.PerIndex {
@@ -253,7 +255,7 @@ func (p *plan) accountFailedIndexes(c *events.StatusChange) {
 	c.FailIndexes = news.Text()
 }
 
-// conclude adds the start time and, if the Job ends, conditions and completion time.
+// conclude adds to the status write c the start time and, if the Job ends, its conditions and completion time.
 func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	j := p.job
 	now := p.Now.Second()

@@ -7,8 +7,8 @@ import (
 )
 
 // suspension returns the Suspended condition to write for spec.suspend; nil if the published one is right. A Job that
-// ends or is being deleted is neither suspended nor resumed (J-046). The condition True waits until no pod creation is
-// in doubt (J-149). The pods are removed at once as surplus, without being counted (J-078).
+// ends or is being deleted is neither suspended nor resumed (J-046). The condition becomes True only when no pod
+// creation has an unknown outcome (J-149). The pods are removed at once as surplus, without being counted (J-078).
 func (p *plan) suspension() *events.JobCondition {
 	j := p.job
 	if !p.wantsPods() {
@@ -28,7 +28,7 @@ func (p *plan) suspension() *events.JobCondition {
 	return &changed
 }
 
-// suspend adds the Suspended condition to a status write. The server demands that the same write sets or clears the
+// suspend adds the Suspended condition to the status write c. The server demands that the same write sets or clears the
 // start time (J-148, J-151, J-226).
 func (p *plan) suspend(c *events.StatusChange) {
 	condition := p.suspension()

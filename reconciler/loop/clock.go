@@ -11,11 +11,11 @@ import (
 // Follow is called (design §4). It is safe for concurrent use.
 type Clock struct {
 	start  time.Time
-	offset atomic.Int64 // nanoseconds
+	offset atomic.Int64 // nanoseconds by which Follow has moved the clock
 }
 
-// NewClock starts a clock at the wall clock's time. If the wall clock is more than 5 s ahead of server, the API
-// server's time, it starts at server. A zero server means unknown.
+// NewClock returns a clock that starts at the wall clock's time. If the wall clock is more than 5 s ahead of server,
+// the API server's time, it starts at server. A zero server means unknown.
 func NewClock(server time.Time) *Clock {
 	c := &Clock{start: time.Now()}
 	if !server.IsZero() && c.start.Sub(server) > clockTolerance {

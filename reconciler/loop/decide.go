@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/tasks"
 )
 
-// resume schedules an evaluation of every subject after a listing. A subject that then needs a decision gets a
-// JobResumed record. A retired Job is scheduled for the end of its TTL.
+// resume schedules, after a listing, an evaluation of each Job and CronJob that has something due. If one then needs a
+// decision, it gets a JobResumed record. A retired Job (nothing left to do) is scheduled for the end of its TTL.
 func (l *Loop) resume(b *batch) {
 	for _, s := range l.world.Subjects() {
 		l.resumeOne(b, s)
@@ -28,8 +28,9 @@ func (l *Loop) resumeOne(b *batch, s projector.Subject) {
 	l.retries.FollowAll(s, b.time)
 }
 
-// probe evaluates the subjects whose wait is over, without changing them. A subject that needs a decision gets a record
-// as an input.
+// probe evaluates the Jobs and CronJobs whose wait is over, without changing their state. If one needs a decision, it
+// gets a record (TimerFired or JobResumed), and decide then makes the decision in the same turn. At most
+// reconciler.MostWoken get a record in a turn.
 func (l *Loop) probe(b *batch) {
 	for n := 0; n < reconciler.MostWoken; {
 		s, ok := l.wakes.Next(b.time)
@@ -52,7 +53,7 @@ func (l *Loop) probe(b *batch) {
 		}
 		shows := l.progress.Due(s, d.Progress, b.time, l.urgency.Busy)
 		if touched && !shows && !d.Judges {
-			continue // the subject is decided in this turn anyway
+			continue // this turn decides about the Job anyway
 		}
 		if shows && !d.Commands() {
 			d = rules.DecideWoken(j, b.time)
@@ -72,7 +73,8 @@ func (l *Loop) probe(b *batch) {
 	}
 }
 
-// decide makes the decision about a subject that an input of this turn concerns, and records it if it has commands.
+// decide makes the decision about a Job or CronJob that has a new record in this turn. If the decision has commands, it
+// is recorded, and the commands wait until the record is durable.
 func (l *Loop) decide(b *batch, s events.Stream) {
 	j := l.world.Subject(s)
 	if j == nil {
@@ -110,7 +112,8 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	l.promise(b, j, at, &d.Decision)
 }
 
-// wakeAgain schedules the next evaluation of a subject.
+// wakeAgain schedules the next evaluation of a Job or CronJob: when the decision d asks for it, or when a progress
+// update of its status is due.
 func (l *Loop) wakeAgain(s events.Stream, d *reconciler.Decision) {
 	wake := d.Wake
 	if at := l.progress.Turn(s, d.Progress); at != 0 && (wake == 0 || at < wake) {
@@ -119,7 +122,8 @@ func (l *Loop) wakeAgain(s events.Stream, d *reconciler.Decision) {
 	l.wakes.Set(s, wake)
 }
 
-// promise turns the commands of a recorded decision into tasks for the executor. They wait until the record is durable.
+// promise turns the commands of decision d, record `at`, into tasks for the executor. The batch keeps them until the
+// record is durable.
 func (l *Loop) promise(b *batch, s projector.Subject, at events.Sequence, d *events.Decision) {
 	for place, c := range d.Commands() {
 		if w, ok := c.(*events.Withdraw); ok {
@@ -131,7 +135,8 @@ func (l *Loop) promise(b *batch, s projector.Subject, at events.Sequence, d *eve
 	}
 }
 
-// retire records that a finished Job has no work left. From then on only a small rest of its state is kept.
+// retire records that nothing is left to do for a finished Job. From then on only a small rest of its state is kept. If
+// the newest file of the log must first store the Job's state, retire tries again later.
 func (l *Loop) retire(b *batch, s projector.Subject) {
 	j, ok := s.(*projector.Job)
 	if !ok || j.Phase() != projector.PhaseFinished || !j.Managed || !j.Quiet() {

@@ -9,22 +9,24 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Fold follows a log that another process may still write, and keeps the state folded from its records; a standby has
-// one. It starts like a recovery, and then folds each new record. At each record its World equals the result of a
-// recovery up to that record. So a Loop that takes over the World writes what it would write after a restart.
+// Fold keeps up to date the state that is computed ("folded") from a log that another process may still write. A
+// standby has one. At each record its World equals the state that a process would compute after a restart at that
+// record. So a Loop that takes over the World writes what it would write after a restart.
 //
 //	fold, err := loop.NewFold(ctx, log)  // up to the log's current end
 //	err = fold.Follow(ctx, log)          // again, whenever the log has grown
 //	l := loop.New(loop.Config{Log: log, World: fold.World(), …})
 //
-// A Fold is not safe for concurrent use. It belongs to one log: after a rewind, or for another log, make a new Fold.
+// A Fold is not safe for concurrent use. It belongs to one log: after the cluster or the log went back to an earlier
+// state, make a new Fold.
 type Fold struct {
 	world *projector.World
-	err   error // why a record could not be folded; final
+	err   error // why a record could not be folded; all later calls return it
 }
 
-// NewFold folds the log up to its durable end. It starts from the newest snapshot or from the newest self-contained
-// file, whichever is later. It returns the same errors as Follow.
+// NewFold returns a Fold with the state after the log's last durable record. It starts from the newest snapshot or from
+// the newest self-contained file (readable without older ones), whichever is later. It returns the same errors as
+// Follow.
 func NewFold(ctx context.Context, log store.Reader) (*Fold, error) {
 	world, from, err := restored(ctx, log)
 	if err != nil {
@@ -34,11 +36,11 @@ func NewFold(ctx context.Context, log store.Reader) (*Fold, error) {
 	if err := f.read(ctx, log, from); err != nil {
 		return nil, err
 	}
-	world.Recovered() // a snapshot covers durable records only, so no stream is ahead of the records that follow
+	world.Recovered() // a snapshot covers durable records only, so each stream's next record is still to be folded
 	return f, nil
 }
 
-// Recover folds the log up to its durable end and returns the world. It returns the same errors as Follow.
+// Recover returns the state after the log's last durable record. It returns the same errors as Fold.Follow.
 func Recover(ctx context.Context, log store.Reader) (*projector.World, error) {
 	f, err := NewFold(ctx, log)
 	if err != nil {
@@ -67,7 +69,8 @@ func (f *Fold) read(ctx context.Context, log store.Reader, after events.Sequence
 	return nil
 }
 
-// Apply folds rec, the record after Through. It returns ErrNewer and ErrCorrupt like Follow.
+// Apply folds rec, which must be the record after Through. It returns events.ErrNewer if this program is too old for
+// the record, and store.ErrCorrupt if no controller writes such a record.
 func (f *Fold) Apply(rec *events.Record) error {
 	if f.err != nil {
 		return f.err
@@ -85,7 +88,7 @@ func (f *Fold) Apply(rec *events.Record) error {
 	return nil
 }
 
-// Through returns the newest record that was folded; 0 before the first.
+// Through returns the newest record that was folded; 0 if none was.
 func (f *Fold) Through() events.Sequence { return f.world.Head }
 
 // World returns the state as of record Through, equal to the result of a recovery. The call walks over all Jobs and

@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/tasks"
 )
 
-// take processes one input, and returns the approximate size of its records in bytes. goesOn is false if the input was
-// not taken and the turn must end before it. An error ends the Loop.
+// take processes one input of the turn: it records an observation, or the outcome of a command. It returns the
+// approximate size of the records in bytes. goesOn is false if the input was not taken and the turn must end before it.
+// An error ends the Loop.
 func (l *Loop) take(b *batch, in *Input) (size int, goesOn bool, err error) {
 	if in.past != nil {
 		l.pasts[events.JobStream(in.Observation.Job.UID)] = in.past
@@ -45,8 +46,9 @@ func (l *Loop) take(b *batch, in *Input) (size int, goesOn bool, err error) {
 	return size + l.outcome(b, result), true, nil
 }
 
-// turnAway sends a Job to the admission queue if it was read live because pods name it, and its namespace is over
-// budget. The read then counts as unanswered, and is repeated after its backoff.
+// turnAway puts a Job into the admission queue, in which Jobs of a namespace over its log budget wait to be recorded.
+// It does so if the Job was read because pods name it, and its namespace is over budget. The result of the read then
+// counts as unknown, and the read is repeated after its backoff.
 func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
 	for i := range r.Observations { // a read returns at most one Job
 		o := &r.Observations[i]
@@ -66,8 +68,8 @@ func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
 	return r
 }
 
-// deliver records the observations that the admission gate held back and that are due now. It returns the approximate
-// size of their records in bytes. It leaves half of the turn to other inputs.
+// deliver records the observations that wait in the admission gate (limits how much log a namespace writes) and are due
+// now. It returns the approximate size of their records in bytes. It leaves half of the turn to other inputs.
 func (l *Loop) deliver(b *batch) (size int) {
 	most := l.gate.Delivers(turnInputs)
 	for _, next := range [...]func(events.Time) (admission.Step, bool){l.gate.NextHeld, l.gate.NextQueued} {
@@ -90,8 +92,8 @@ func (l *Loop) deliver(b *batch) (size int) {
 	return size
 }
 
-// carryOut executes a step of the admission gate. It returns the number of bytes that the step adds to the turn's
-// inputs.
+// carryOut records what the admission gate (limits how much log a namespace writes) has decided about an observation.
+// It returns the number of bytes that count towards the limit of the turn.
 func (l *Loop) carryOut(b *batch, s *admission.Step) (size int) {
 	if s.Record != nil {
 		l.put(b, *s.Record)
@@ -110,7 +112,8 @@ func (l *Loop) carryOut(b *batch, s *admission.Step) (size int) {
 	return size
 }
 
-// sayWords records why pods wait, for pods that have waited for the same reason for long enough.
+// sayWords records why pods wait (for example, that they cannot be scheduled), if the reason has lasted long enough. It
+// returns the approximate size of the records in bytes.
 func (l *Loop) sayWords(b *batch) (size int) {
 	for !l.world.Listing && size < turnInputs/2 {
 		o, ok := l.words.Next(b.time)
@@ -126,14 +129,16 @@ func (l *Loop) sayWords(b *batch) (size int) {
 	return size
 }
 
-// recordCounts records the counts of the admission gate; stops says that the process stops.
+// recordCounts records how many observations the admission gate has left out per namespace. stops says that the process
+// stops.
 func (l *Loop) recordCounts(b *batch, stops bool) {
 	for _, d := range l.gate.AllCounts(b.time, stops) {
 		l.put(b, d)
 	}
 }
 
-// admit records an observation. It returns the approximate size of the records in bytes.
+// admit records an observation, and what follows from it for orphan pods. It returns the approximate size of the
+// records in bytes.
 func (l *Loop) admit(b *batch, o *events.Observation) int {
 	drafts := l.intake.Admit(o, l.nextFor(b, o))
 	passed := l.words.Note(o, len(drafts) > 0, len(drafts) == 0 && l.intake.Words(o), b.time)
@@ -155,7 +160,8 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 	return size
 }
 
-// place records the drafts of an observation. It returns their approximate size in bytes.
+// place adds the records of an observation to the batch. drafts are these records, without sequence and time. It
+// returns their approximate size in bytes.
 func (l *Loop) place(b *batch, o *events.Observation, drafts []projector.Draft) (size int) {
 	l.gate.Cut(b.time, o, drafts)
 	for _, d := range drafts {
@@ -168,12 +174,12 @@ func (l *Loop) place(b *batch, o *events.Observation, drafts []projector.Draft) 
 	return size
 }
 
-// nextFor returns the sequence that an observation's first record gets. Checkpoint records of states may come before
-// it.
+// nextFor returns the sequence that the first record of an observation would get. States that a new file of the log
+// must begin with come before it.
 func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 	next := l.next
 	if l.beginsFile(b) {
-		next++ // the controller's state is recorded first
+		next++ // the state of the controller is recorded first
 	}
 	if o.Job.UID != "" && l.stateDue(events.JobStream(o.Job.UID)) {
 		next++
@@ -181,21 +187,22 @@ func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 	return next
 }
 
-// late reports whether an object was read for a command that has ended meanwhile. The record that ended the command is
-// newer than the read, and the object may be deleted by now. Recording the read would bring it back until the next
-// listing.
+// late reports whether an object was read for a command that has ended meanwhile. The outcome of the command is then
+// newer than the read, and the object may be deleted by now. Recording the read would make the object exist again until
+// the next listing.
 func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
 	if read := o.Object(); read.Gone || read.Resource != events.ObjectJob && read.Resource != events.ObjectPod {
 		return false
 	}
 	s := l.world.Subject(r.Stream)
 	if c, ok := s.(*projector.CronJob); ok && slices.Contains(c.Went, o.Job.UID) {
-		return true // the Job is gone, which does not end the command
+		return true // the Job of the CronJob is gone, but the command that read it goes on
 	}
 	return s == nil || s.InFlight(r.Ended.Command) == nil
 }
 
-// outcome records the outcome of a command. It returns the approximate size of the record in bytes.
+// outcome records how a command has ended. It returns the approximate size of the record in bytes; 0 if nothing is
+// recorded, because the outcome is known, or the Job is gone.
 func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	j := l.world.Subject(r.Stream)
 	name := r.Ended.Command
@@ -205,7 +212,7 @@ func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 		return 0 // the Job is gone, and its commands with it
 	}
 	if f, _ := retries.Stands(j, name); f != nil && r.Ended.Ending == events.Withdrawn {
-		return 0 // only this try was not made; the command is still in backoff
+		return 0 // only this attempt was not made; the command is still in backoff
 	}
 	if r.Again && r.Ended.Ending == events.Withdrawn && j.InFlight(name) == nil {
 		return 0 // the withdrawal came too late: the outcome is already recorded
@@ -227,14 +234,15 @@ func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	return 100 + len(r.Evidence.Message)
 }
 
-// rehome records which Job is to adopt orphan pods, after a record has changed that.
+// rehome adds records that say which Job is to adopt an orphan pod, after another record has changed that.
 func (l *Loop) rehome(b *batch, moves []projector.Draft) {
 	for _, d := range moves {
 		l.input(b, d)
 	}
 }
 
-// input records a draft, and marks its subject for a decision in this turn.
+// input adds the record of an input to the batch, and marks its Job or CronJob for a decision in this turn. The draft d
+// is the record without sequence and time.
 func (l *Loop) input(b *batch, d projector.Draft) {
 	s := l.world.Subject(d.Stream)
 	if hint, ok := l.retries.HintOf(s, d.Facts); ok {

@@ -6,12 +6,11 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// leastProgram is the oldest release that can read this program's records. Update it whenever a number in Least is
-// raised.
+// leastProgram is the oldest release that can read this program's records. Raise it together with a number in Least.
 const leastProgram = "v0.1.0"
 
-// Least returns the minimum reader version for this program's records. It is recorded with each start, file and
-// snapshot.
+// Least returns the minimum versions that a program needs to read this program's records. It is stored with each start,
+// file and snapshot.
 func Least() events.ReaderVersion {
 	return events.ReaderVersion{
 		Format: events.LeastFormat, Rules: reconciler.LeastRules, Fold: projector.LeastFold, Program: leastProgram,

@@ -18,26 +18,26 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config configures a Loop. Optional are ZoneData, the snapshot settings, and fields for which a default is stated; all
-// others are required.
+// Config configures a Loop. Fields are required unless their comment names a default or allows nil, zero or empty;
+// ZoneData is optional, too.
 type Config struct {
 	Log      store.Log
-	World    *projector.World // state at the log's end; from now on the Loop owns it
+	World    *projector.World // state after the log's last record; from now on only the Loop may change it
 	Settings events.Settings
 	Program  string // program version, recorded at the start
 	Key      string // ID of the key with which observations hash specs and templates
 	ZoneData string // version of the time zone database
 	Leader   string // this process's Lease identity; empty without a Lease
-	// Refilled says which records the stream of a replicated log lost and got again. The start records it; nil for
-	// none.
+	// Refilled says which records the NATS stream of a replicated log lost and got again from a replica. The start
+	// records it; nil for none.
 	Refilled      *events.StreamRefilled
-	Patience      time.Duration   // time in which another controller must act on its Jobs; observe.DefaultPatience if 0
+	Patience      time.Duration   // how long another controller may stay inactive; observe.DefaultPatience if 0
 	SnapshotEvery events.Sequence // records between snapshots; 100,000 if 0
-	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 if 0
-	// FloodPace is the minimum time between two recorded versions of an object in a namespace that has used two log
-	// budgets. 0 means a minute, a negative value no extra limit.
+	SnapshotStep  int             // number of Jobs and CronJobs whose state one turn encodes for a snapshot; 64 if 0
+	// FloodPace is the minimum time between two recorded versions of an object, in a namespace that has used twice its
+	// log budget. 0 means a minute, a negative value no extra limit.
 	FloodPace    time.Duration
-	RestateBytes int // limit for the bytes of state that one turn writes into a new file; 64 KiB if 0
+	RestateBytes int // limit for the bytes of states that one turn writes at the beginning of a file; 64 KiB if 0
 	// Clock returns how long the process has run; it limits a turn's work on states to about 5 ms. Nil in simulated
 	// time, where only RestateBytes limits a turn.
 	Clock func() time.Duration
@@ -48,7 +48,8 @@ type Config struct {
 	Salt func() events.Salt
 }
 
-// Loop turns inputs into records and commands, one turn at a time. It is not safe for concurrent use.
+// Loop turns inputs into records and commands: in each turn it folds inputs into the state, decides, and appends one
+// batch. It is not safe for concurrent use.
 type Loop struct {
 	log      store.Log
 	world    *projector.World
@@ -58,54 +59,54 @@ type Loop struct {
 	key      string
 	zoneData string
 	leader   string
-	refilled *events.StreamRefilled // as in Config.Refilled
+	refilled *events.StreamRefilled // records that the NATS stream lost and got again; nil for none
 	salt     func() events.Salt
 	urgency  tasks.Urgency
 
 	next    events.Sequence // sequence of the next record
-	durable events.Sequence // newest durable record: its commands may be sent. Invariant: durable < next
+	durable events.Sequence // newest durable record; commands decided up to it may be sent. Invariant: durable < next
 	terms   events.Sequence // newest record that changed the settings, the clock or the epoch
-	epoch   events.Sequence // newest rewind of the cluster that this process recorded; 0 for none
-	back    *events.Rewind  // proof of a cluster rewind: a deleted object that exists again; nil for none
-	// commands that wait until their record is durable, ordered by sequence
+	epoch   events.Sequence // newest record of this process that the cluster was restored; 0 for none
+	back    *events.Rewind  // proof that the cluster was restored: a deleted object exists again; nil for none
+	// commands whose record is not durable yet, ordered by that record
 	waiting  []promise
-	wakes    due.Queue[events.Stream] // when each stream is evaluated next; computed from the state
+	wakes    due.Queue[events.Stream] // when each Job or CronJob is evaluated next; computed from the state
 	progress due.Progress
 	retries  *retries.Retries
 	hastened []events.Task // tasks that have become more urgent since they were submitted
 	gate     admission.Gate
 	words    admission.Words
-	// resuming holds the streams that have not been evaluated since the newest listing.
+	// resuming has the Jobs and CronJobs that have something due, but have not been evaluated since the newest listing.
 	resuming map[events.Stream]bool
-	heads    map[events.Stream]events.Sequence // last records of ended streams, while not durable
-	// forgotten is the newest durable record of all streams that are neither in heads nor in the world.
+	heads    map[events.Stream]events.Sequence // last record of each stream (Job or CronJob), while it is not durable
+	// forgotten is the newest durable record of all streams (Jobs, CronJobs) that the state no longer knows.
 	forgotten events.Sequence
-	pasts     map[events.Stream]*admission.Past // last records of Jobs, as inputs of this turn bring them
-	room      []events.Record                   // buffer for the records of the next batch; empty between turns
+	pasts     map[events.Stream]*admission.Past // last records in the log of Jobs that this turn's inputs are about
+	room      []events.Record                   // buffer for the records of the next batch, reused; empty between turns
 	snapshots checkpoint.Snapshots
 	files     checkpoint.Files
 
-	watcher *observe.Watcher // nil if no Job is observed
+	watcher *observe.Watcher // compares our decisions with another controller's acts; nil if no Job is observed
 	rival   string           // description of another controller that this run has found; empty for none
 	broken  error            // a failed read of the log, after which nothing may be appended
 }
 
-// promise holds the tasks of one batch until the batch is durable.
+// promise holds the tasks of one batch until its last record, through, is durable.
 type promise struct {
 	through events.Sequence
 	tasks   []events.Task
 	back    []events.Task // tasks to withdraw from the executor; none of them is in tasks
 }
 
-// Input is one input of a turn: an observation or the result of a command.
+// Input is one input of a turn: an observation (what a watch or a read has shown), or the result of a command.
 type Input struct {
 	Observation *events.Observation
 	Result      *events.TaskResult
 
-	past *admission.Past // end of the Job's stream in the log; nil if it was not looked up
+	past *admission.Past // last record of the Job in the log, if the queue has looked it up; nil otherwise
 }
 
-// New returns a Loop that continues at the end of the log.
+// New returns a Loop that continues after the last record of the log.
 func New(c Config) *Loop {
 	head := c.Log.Head()
 	l := &Loop{
@@ -124,7 +125,7 @@ func New(c Config) *Loop {
 	return l
 }
 
-// newWakes returns an empty queue for the times of each stream's next evaluation.
+// newWakes returns an empty queue of the times at which each Job or CronJob is evaluated next.
 func newWakes() due.Queue[events.Stream] {
 	return due.New(func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
 }
@@ -179,7 +180,7 @@ func (l *Loop) Start(now events.Time) error {
 	return nil
 }
 
-// startTerm records that this process's term as the writer of the log begins, unless the log has this record.
+// startTerm records the number (term) of this process as the log's writer, unless the log has this record.
 func (l *Loop) startTerm(b *batch) {
 	if term := l.log.Term(); term != l.world.Term {
 		l.put(b, controllerDraft(events.KindTermStarted, &events.TermStarted{Term: term, Previous: l.log.Head().Hash}))
@@ -192,7 +193,7 @@ func (l *Loop) endedInOrder() bool {
 		switch rec.Kind {
 		case events.KindControllerStopped:
 			return true
-		case events.KindLeadershipChanged: // the Lease may have been lost during the stop
+		case events.KindLeadershipChanged: // the Lease may have been lost during the stop, so go on
 		default:
 			return false
 		}
@@ -200,7 +201,8 @@ func (l *Loop) endedInOrder() bool {
 	return false
 }
 
-// Step records that the clock was set by step, to the time now, and moves all waits.
+// Step records that the wall clock was set: by step, to the time now. It moves all waits by that step, so that they
+// last as long as before.
 func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	b := l.begin(now)
 	b.time = now
@@ -216,7 +218,7 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 			if s.Expiry().At != 0 {
 				l.wakes.Set(s.ID(), now)
 			}
-		case *projector.CronJob: // due times follow this clock
+		case *projector.CronJob: // due times of schedules follow the wall clock
 			l.wakes.Set(s.ID(), now)
 		}
 	}
@@ -249,8 +251,8 @@ func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	return back
 }
 
-// giveBackWaiting ends commands that wait for durability as withdrawn. It returns the tasks to withdraw from the
-// executor.
+// giveBackWaiting ends the commands whose record is not durable yet as withdrawn. It returns the tasks that the
+// executor must withdraw.
 func (l *Loop) giveBackWaiting(b *batch) (back []events.Task) {
 	for _, p := range l.waiting {
 		for i := range p.tasks {
@@ -271,8 +273,9 @@ func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
 	return projector.Draft{Stream: events.Controller, Kind: kind, Facts: facts}
 }
 
-// Wake returns when a turn is due without inputs; 0 for never. During a listing only the delivery of held-back
-// observations, the storing of states and the end of a rival's activity can be due.
+// Wake returns when a turn is due without inputs; 0 for never. During a listing a turn is due only to record
+// observations that were held back, to store states in a new file, or to end the pause after another controller was
+// found.
 func (l *Loop) Wake() events.Time {
 	if l.back != nil {
 		return 0

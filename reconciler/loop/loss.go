@@ -13,14 +13,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// LossError ends the Loop: it is proven that records of the log are lost. The log already has a record about the loss.
+// LossError is the error that ends the Loop when records of the log are proven to be lost. The log already has a record
+// about the loss.
 type LossError struct{ Loss events.Loss }
 
 // Error describes the loss and its proof.
 func (e *LossError) Error() string { return "records of the log are lost: " + e.Loss.String() }
 
-// loses reports whether an observation proves that records of the log are lost: the stream on NATS has later ones, or a
-// pod was made by a create command that the log does not have. Proof from an earlier epoch does not count.
+// loses reports whether an observation proves that records of the log are lost. Proof is that the stream on NATS has
+// later records, or that a pod was made by a create command that the log does not have. Proof from an earlier epoch
+// (life of the log) does not count.
 func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 	switch f := o.Facts.(type) {
 	case *events.LossFound:
@@ -35,21 +37,22 @@ func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 	return events.Loss{}, false
 }
 
-// Undecided returns a loss if a pod's annotation names a create command of this epoch that the log does not have. The
-// caller must have checked that the annotation is genuine. The function needs no running Loop.
+// Undecided returns a loss of records if a pod's annotation names a create command of this epoch (life of the log) that
+// the log does not have. claim is the content of that annotation; the caller must have checked that it is genuine. It
+// needs no running Loop.
 func Undecided(log store.Log, world *projector.World, claim events.Claim, pod types.UID) (events.Loss, bool, error) {
 	l := &Loop{log: log, world: world}
 	loss, is := l.loses(&events.Observation{Claim: claim, Facts: &events.PodSeen{UID: pod}})
 	return loss, is, l.broken
 }
 
-// decided reports whether the log has the create command that a pod claims, or can no longer know, because the Job has
-// ended.
+// decided reports whether the log has the create command that a pod's annotation names. It also returns true if the log
+// can no longer tell, because the Job has ended.
 func (l *Loop) decided(c events.Claim) bool {
 	s := events.JobStream(c.Job)
 	known := false
 	switch j := l.world.Job(s); {
-	case j != nil: // a late pod may have reopened the stream of a retired Job
+	case j != nil: // a pod that came late may have reopened the stream of a retired Job
 		known = c.Ordinal <= j.Ordinal || l.decidedBefore(s, c.Ordinal)
 	default:
 		known = l.world.Retired(s) != nil || l.heads[s] != 0 || l.past(s) != 0
@@ -57,12 +60,13 @@ func (l *Loop) decided(c events.Claim) bool {
 	return known || l.broken != nil || l.pruned()
 }
 
-// decidedBefore reports whether the Job's stream has the decision to create this pod, or the Job's end. There may be no
-// record of the end: if a live read did not find the Job, the Job is gone without one.
+// decidedBefore reports whether the records of the Job s have the decision to create the pod with this ordinal (number
+// of the create), or the Job's end. There may be no record of the end: if a read did not find the Job, it is gone
+// without one.
 func (l *Loop) decidedBefore(s events.Stream, ordinal uint64) bool {
 	for rec := range l.backward(s) {
 		switch f := rec.Facts.(type) {
-		case *events.JobGone, *events.Erased: // the erased record may have been this decision
+		case *events.JobGone, *events.Erased: // the erased record may have been the wanted decision
 			return true
 		case *events.Decision:
 			for _, c := range f.Commands() {
@@ -81,8 +85,8 @@ func (l *Loop) pruned() bool {
 	return err != nil
 }
 
-// lose records a loss and ends the loop. No further decision is made, and commands that wait for durability are
-// withdrawn.
+// lose records a loss of log records and ends the loop with a LossError. No further decision is made, and commands
+// whose record is not durable are withdrawn.
 func (l *Loop) lose(b *batch, loss events.Loss) error {
 	l.giveBackWaiting(b)
 	l.put(b, controllerDraft(events.KindLossFound, &events.LossFound{Loss: loss}))
@@ -90,9 +94,10 @@ func (l *Loop) lose(b *batch, loss events.Loss) error {
 	return &LossError{loss}
 }
 
-// BeginEpoch starts a new epoch of the log after a loss that the operator has accepted. It returns when the epoch's
-// record is durable. world is the state of the log; its cluster state is cleared, because the cluster is ahead of the
-// log. No other process may write the log. If the log has no space, the error is store.ErrNoRoom.
+// BeginEpoch starts a new epoch (life of the log) after a loss of records that the operator has accepted, lost. It
+// returns when the epoch's first record is durable. world is the state of the log; what it knows of the cluster is
+// cleared, because the cluster is ahead of the log. No other process may write the log. If the log has no space, the
+// error is store.ErrNoRoom.
 func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now events.Time, salt func() events.Salt, epoch uint64, lost events.Loss) error {
 	if err := log.Room(turnRoom); err != nil {
 		return fmt.Errorf("begin epoch %d: %w", epoch, err)

@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// compare takes a decision about a Job that another controller runs, which is not carried out. It records where that
-// controller acted differently, or did not act in time.
+// compare handles our decision d about a Job that another controller runs, which is not carried out. It records where
+// that controller acted differently, or did not act in time.
 func (l *Loop) compare(b *batch, subject projector.Subject, d *reconciler.Decision) {
 	s := subject.ID()
 	delete(l.resuming, s)
@@ -16,7 +16,7 @@ func (l *Loop) compare(b *batch, subject projector.Subject, d *reconciler.Decisi
 		l.wakes.Set(s, 0)
 		return
 	}
-	if !l.settings.Judges(j.ManagedBy) { // only the history of this Job is recorded
+	if !l.settings.Judges(j.ManagedBy) { // only the history of this Job is recorded, without a comparison
 		l.wakes.Set(s, 0)
 		if !d.Commands() {
 			l.retire(b, subject)

@@ -10,7 +10,7 @@ import (
 )
 
 // Durable tells the loop that all records up to seq are durable. It returns the tasks that may now be sent to the API
-// server, and the tasks to withdraw from the executor; no task is in both.
+// server, and those that the executor must withdraw (back); no task is in both.
 func (l *Loop) Durable(seq events.Sequence) (send, back []events.Task) {
 	l.durable = max(l.durable, seq)
 	l.urgency.Durable(l.durable)
@@ -44,24 +44,25 @@ func without(tasks, back []events.Task) []events.Task {
 	return slices.DeleteFunc(tasks, func(t events.Task) bool { return taken[t.Name] })
 }
 
-// Asks returns the commands in backoff that must be sent again now, and the commands to withdraw. Their decisions are
-// durable.
+// Asks returns the refused commands whose backoff is over, to be sent again, and the commands to withdraw. Their
+// decisions are durable.
 func (l *Loop) Asks() (send, back []events.Task) { return l.retries.Take() }
 
-// Hastened returns the submitted tasks that have become more urgent since its last call.
+// Hastened returns the tasks that have become more urgent since the last call of Hastened.
 func (l *Loop) Hastened() []events.Task {
 	out := l.hastened
 	l.hastened = nil
 	return out
 }
 
-// Refused returns how many commands of each kind are in backoff, and whether this has changed since the last call. The
-// map is valid until the next turn.
+// Refused returns how many refused commands of each kind wait for another attempt, and whether this has changed since
+// the last call. The map is valid until the next turn.
 func (l *Loop) Refused() (counts map[retries.RefusedKind]int, changed bool) {
 	return l.retries.Refused()
 }
 
-// Snapshot encodes a snapshot in one step, for an orderly stop.
+// Snapshot encodes the states of all Jobs and CronJobs for a snapshot at once, for an orderly stop. TakeSnapshot
+// returns it.
 func (l *Loop) Snapshot() { l.snapshots.All(l.next - 1) }
 
 // TakeSnapshot returns a finished snapshot once all records that it covers are durable; ok is false otherwise.

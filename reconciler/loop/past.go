@@ -12,11 +12,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A stream that the world does not know may have older records in the log, because its Job ended long ago. The next
-// record of the stream must name the newest of them. To find it the log may have to read files. So the lookup is made
-// on the goroutine that brings the observation, before it is queued, and not on the loop's goroutine.
+// A Job that the state does not know may have older records in the log, because it ended long ago. The Job's next
+// record must name the newest of them. To find that record the log may have to read files. So the goroutine that queues
+// an observation looks it up, and not the loop's goroutine.
 
-// memory looks up, once for each Job that is new to this process, the Job's newest record in the log.
+// memory finds, once for each Job that is new to this process, the Job's newest record in the log.
 type memory struct {
 	log store.Reader
 
@@ -24,8 +24,8 @@ type memory struct {
 	known map[types.UID]struct{}
 }
 
-// Remember makes the queue look up the newest records of Jobs that world does not know (type memory). Call it before
-// the first input. Without it the loop does the lookups itself.
+// Remember makes the queue look up, in the log, the newest record of each Job that world (the state at the start) does
+// not know. Call it before the first input. Without it the loop does the lookups itself.
 func (q *Queue) Remember(log store.Reader, world *projector.World) {
 	m := &memory{log: log, known: map[types.UID]struct{}{}}
 	for _, s := range world.Streams() {
@@ -36,7 +36,7 @@ func (q *Queue) Remember(log store.Reader, world *projector.World) {
 	q.memory = m
 }
 
-// of returns the end of the stream of the observation's Job; nil if a lookup is not necessary. After a read error it
+// of returns the newest record of the observation's Job; nil if that need not be looked up. After a read error it
 // returns nil, too: the loop repeats the lookup and reports the error.
 func (m *memory) of(o *events.Observation) *admission.Past {
 	uid := o.Job.UID
@@ -68,7 +68,7 @@ func (m *memory) of(o *events.Observation) *admission.Past {
 	return p
 }
 
-// past returns the last record in the log of a stream that the world does not know; 0 for none.
+// past returns the last record in the log of a stream (Job or CronJob) that the state does not know; 0 for none.
 func (l *Loop) past(s events.Stream) events.Sequence {
 	if p := l.pasts[s]; p != nil && p.Through >= l.forgotten {
 		return p.Newest

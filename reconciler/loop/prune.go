@@ -16,15 +16,15 @@ type Pruning struct {
 	Recorded chan<- struct{} // closed when the record is durable, or at once if the files must stay
 }
 
-// pruned is a recorded Pruning whose record is not durable yet.
+// pruned is a Pruning that is recorded, in record at, but not durable yet.
 type pruned struct {
 	Pruning
 	at events.Sequence
 }
 
 // Prune records that the files before record facts.First are deleted, and returns the record's sequence. It does not
-// ask for space in the log, because it frees space. The state does not change: a file is deleted only if a later one is
-// self-contained.
+// ask whether the log has space, because the deletion frees space. The state does not change: a file is deleted only if
+// a later one is self-contained (readable without older files).
 func (l *Loop) Prune(now events.Time, facts *events.Pruned) events.Sequence {
 	b := l.begin(now)
 	at := l.put(b, controllerDraft(events.KindPruned, facts))
@@ -32,8 +32,8 @@ func (l *Loop) Prune(now events.Time, facts *events.Pruned) events.Sequence {
 	return at
 }
 
-// prune records a pruning. It refuses if the first remaining file is not known to be self-contained, because the log
-// could then no longer be recovered.
+// prune records that files of the log are deleted. It refuses if the first file that would be kept is not known to be
+// self-contained (readable without older files), because the log could then no longer be recovered.
 func (r *Runner) prune(p Pruning) {
 	if _, whole := r.Loop.world.Restated(); p.Facts.First > whole {
 		close(p.Recorded)
@@ -42,7 +42,8 @@ func (r *Runner) prune(p Pruning) {
 	r.pruned = append(r.pruned, pruned{p, r.Loop.Prune(r.Clock.Now(), p.Facts)})
 }
 
-// prunedThrough tells the senders of prunings whose record is durable that they may delete the files.
+// prunedThrough closes the channels of requests whose Pruned record is durable (up to seq): their senders may then
+// delete the files.
 func (r *Runner) prunedThrough(seq events.Sequence) {
 	for len(r.pruned) > 0 && r.pruned[0].at <= seq {
 		close(r.pruned[0].Recorded)
@@ -50,8 +51,9 @@ func (r *Runner) prunedThrough(seq events.Sequence) {
 	}
 }
 
-// Prune records a pruning in a log that no controller has open, and deletes the files. world is the state of the log;
-// files is the same log as a store.Pruner. It returns an error if no later file is self-contained.
+// Prune deletes old files of a log that no controller has open, after it has recorded the deletion. world is the state
+// of the log; files is the same log as a store.Pruner; facts say what is deleted. It returns an error if no later file
+// is self-contained (readable without older files).
 func Prune(
 	ctx context.Context, log store.Log, files store.Pruner, world *projector.World, now events.Time, salt func() events.Salt, facts *events.Pruned,
 ) error {

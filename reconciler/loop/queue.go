@@ -9,14 +9,14 @@ import (
 // queueRoom is the number of queued inputs from which on Observe blocks.
 const queueRoom = 8192
 
-// Queue holds inputs for the loop. It is safe for concurrent use.
+// Queue holds the inputs that wait for the loop's next turn. It is safe for concurrent use.
 type Queue struct {
 	mu     sync.Mutex
 	space  sync.Cond
 	items  []Input
 	closed bool
 	ready  chan struct{} // has an element when an input was added
-	memory *memory       // nil if the queue makes no lookups in the log
+	memory *memory       // looks up the newest records of Jobs; nil if the loop does that
 }
 
 // NewQueue makes an empty queue.
@@ -51,7 +51,7 @@ func (q *Queue) add(in Input) {
 	}
 }
 
-// Close unblocks callers of Observe. Their inputs are still queued, and so are later ones.
+// Close makes Observe block no more, even if the queue is full. Inputs can still be added.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true

@@ -10,9 +10,9 @@ func (l *Loop) beginsFile(b *batch) bool {
 	return len(b.records) == 0 && l.next > 1 && l.next == l.intake.FileStart
 }
 
-// put appends a draft as a record to the batch, applies it to the world, and returns its sequence. If it is the
-// stream's first record in a new file, put first stores the stream's state, because the file must become
-// self-contained.
+// put adds the draft (a record without sequence and time) to the batch, applies it to the state, and returns its
+// sequence. In a new file, put first stores the state of the Job or CronJob that the record is about, because each file
+// must become self-contained (readable without older files).
 func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 	if l.beginsFile(b) {
 		l.snapshots.GiveUp()
@@ -26,7 +26,7 @@ func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 	return l.append(b, d)
 }
 
-// stateDue reports whether the stream began in an earlier file of the log and has no record in the newest one.
+// stateDue reports whether a Job or CronJob has records in earlier files of the log, but none in the newest one.
 func (l *Loop) stateDue(s events.Stream) bool {
 	if s == events.Controller {
 		return false
@@ -60,8 +60,8 @@ func (l *Loop) append(b *batch, d projector.Draft) events.Sequence {
 	return rec.Sequence
 }
 
-// previous returns the sequence of the stream's last record; 0 for none. The log may have one even if the world does
-// not know the stream.
+// previous returns the sequence of the last record of the stream (Job or CronJob); 0 for none. The log may have one
+// even if the state does not know the stream.
 func (l *Loop) previous(s events.Stream) events.Sequence {
 	if at := l.heads[s]; at != 0 {
 		return at

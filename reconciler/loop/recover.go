@@ -10,7 +10,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// restored returns the state from which a recovery starts, and the last record that this state includes.
+// restored returns the state from which a process that opens the log begins to fold, and the last record that this
+// state includes: from the newest snapshot, or the empty state before the newest self-contained file (readable without
+// older files), if that is later.
 func restored(ctx context.Context, log store.Reader) (*projector.World, events.Sequence, error) {
 	world, from, err := fromSnapshot(ctx, log)
 	if err != nil {
@@ -26,8 +28,8 @@ func restored(ctx context.Context, log store.Reader) (*projector.World, events.S
 	return world, from, nil
 }
 
-// wholeFile returns the first record of the newest self-contained file; 0 if no such file begins after record `after`.
-// It reads only records of the controller in the newest file, no older file.
+// wholeFile returns the first record of the newest self-contained file (readable without older files); 0 if none begins
+// after record `after`. It reads only records of the controller, and only as far back as the newest one that tells.
 func wholeFile(ctx context.Context, log store.Reader, after events.Sequence) (events.Sequence, error) {
 	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
@@ -52,7 +54,7 @@ func wholeFile(ctx context.Context, log store.Reader, after events.Sequence) (ev
 	return 0, nil
 }
 
-// kept returns at if the log still has this record, otherwise 0.
+// kept returns `at` if the log still has record `at`, otherwise 0.
 func kept(ctx context.Context, log store.Reader, at events.Sequence) (events.Sequence, error) {
 	if at == 0 {
 		return 0, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/due"
 )
 
-// rewound resets the loop after the cluster was restored to an earlier state: it clears all waits, and commands decided
-// before are not sent.
+// rewound resets the loop after the cluster was restored to an earlier state: it clears all waits, and drops commands
+// that were decided before and whose record is not durable yet, so that they are never sent.
 func (l *Loop) rewound(b *batch) {
 	l.epoch = l.next - 1
 	l.wakes, l.progress, l.retries, l.resuming = newWakes(), due.NewProgress(), l.retries.Again(b.time), map[events.Stream]bool{}
@@ -23,6 +23,7 @@ func (l *Loop) rewound(b *batch) {
 	clear(b.inputs)
 }
 
-// outdated reports whether a command was decided before the newest rewind of the cluster. The world no longer knows
-// this command, and its result is about objects that the restored cluster does not have.
+// outdated reports whether the command of a result was decided before the cluster was last restored to an earlier
+// state. The state no longer knows this command, and the result is about objects that the restored cluster may not
+// have.
 func (l *Loop) outdated(r *events.TaskResult) bool { return r.Ended.Command.Decided < l.epoch }

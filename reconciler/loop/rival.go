@@ -28,8 +28,8 @@ func (l *Loop) meetRival(b *batch) {
 	l.giveBackWaiting(b) // the executor is stopped, and withdraws the tasks that it has
 }
 
-// Rival returns, in words for the operator, why this run decides nothing because of another controller; empty if none
-// was found.
+// Rival says, in words for the operator, why nothing is decided because of another controller that works on our Jobs;
+// empty if none was found.
 func (l *Loop) Rival() string {
 	switch {
 	case l.rival != "":

@@ -23,22 +23,22 @@ type Executor interface {
 	Stop(ctx context.Context)
 }
 
-// Runner runs a Loop with its queue, executor and clock. Lost and Prunes may be nil; all other exported fields are
-// required.
+// Runner runs a Loop: it waits for inputs, makes turns, and passes commands to the executor. Lost and Prunes may be
+// nil; all other exported fields are required.
 type Runner struct {
 	Loop     *Loop
 	Queue    *Queue
 	Executor Executor
 	Clock    *Clock
 	Log      *slog.Logger
-	// Full reports, at least once a second, that the log has no space, so that neither a turn nor the start can be
-	// made; then once that it has space again. It may read the Loop.
+	// Full is called at least once a second while the log has no space, so that no turn can be made, with true; then
+	// once with false when it has space again. It may read the Loop.
 	Full func(full bool)
-	// Relist makes the informer list everything again. It is called after a time without space in the log, in which
-	// changes were seen only in part.
+	// Relist makes the informer list everything again. It is called after the log has had no space for a time, because
+	// changes were seen only in part in that time.
 	Relist func()
-	// Behind tells the informer that the cluster was restored to an earlier state, with the proof and the epoch in
-	// which it was found. It is called repeatedly until the next epoch begins.
+	// Behind tells the informer that the cluster was restored to an earlier state, with the proof and the epoch (life
+	// of the log) in which it was found. It is called repeatedly until the next epoch begins.
 	Behind func(life events.Identity, proof events.Rewind)
 	// ServerTime returns the time of the API server; ok is false if it is not available.
 	ServerTime func(context.Context) (t time.Time, ok bool)
@@ -47,7 +47,8 @@ type Runner struct {
 	// Lost is closed when the Lease is lost, even during a stop. From then on the Runner does not wait for commands in
 	// flight. Nil without a Lease.
 	Lost <-chan struct{}
-	// Show is called between turns; readers of the state may use it to copy what they need.
+	// Show is called between turns, when nothing changes the state; readers of the state may use it to copy what they
+	// need.
 	Show func(*Loop)
 	// Prunes delivers requests to prune the log. Nil if it is never pruned.
 	Prunes <-chan Pruning
@@ -55,8 +56,8 @@ type Runner struct {
 	full    bool           // the log had no space at the last turn
 	halted  bool           // the executor was stopped, because another controller was found
 	saving  sync.WaitGroup // counts snapshots that are being written
-	pruned  []pruned       // prunings whose record is not durable yet
-	doubted time.Duration  // a step of the wall clock that was not followed; it is reported once
+	pruned  []pruned       // requests to delete files whose Pruned record is not durable yet
+	doubted time.Duration  // a step of the wall clock that contradicts the API server: reported, not followed
 }
 
 const (
@@ -117,8 +118,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// ended waits until the loop's last record is durable, if the loop ended because of a loss. It returns the error to
-// report.
+// ended returns the error with which Run ends. If the loop ended because records of the log are lost, it first waits
+// until the loop's last record is durable.
 func (r *Runner) ended(err error) error {
 	if loss := (*LossError)(nil); errors.As(err, &loss) {
 		storing, done := context.WithTimeout(context.Background(), storeWithin)
@@ -129,7 +130,7 @@ func (r *Runner) ended(err error) error {
 	return err
 }
 
-// logFailed wraps the error of a log that accepts no more records.
+// logFailed returns the error of a log that accepts no more records, in words for the operator.
 func logFailed(err error) error {
 	if errors.Is(err, store.ErrFenced) {
 		return fmt.Errorf("this controller stops, and sends nothing more: %w", err)
@@ -137,8 +138,9 @@ func logFailed(err error) error {
 	return fmt.Errorf("the log failed: %w", err)
 }
 
-// halt stops the executor after another controller was found. The goroutine ends when all calls in flight have ended.
-// The end of ctx must not cancel these calls, because a stop waits for them (Drain).
+// halt stops the executor once, after another controller was found at work on our Jobs. The goroutine ends when all
+// calls in flight have ended. The end of ctx must not cancel these calls, because a stop of the process waits for them
+// (Drain).
 func (r *Runner) halt(ctx context.Context) {
 	if !r.halted && r.Loop.Halted() {
 		r.halted = true
@@ -147,8 +149,8 @@ func (r *Runner) halt(ctx context.Context) {
 }
 
 // start writes the records of a start. While the log has no space, it tries again; if ctx ends first, it returns false
-// and no error. The informer need not list again after this wait: its inputs are queued behind the record that begins
-// the listing, so that record bounds the gap.
+// and no error. The informer need not list again after this wait: the record that begins the listing comes before all
+// its inputs.
 func (r *Runner) start(ctx context.Context) (started bool, err error) {
 	for {
 		err := r.Loop.Start(r.Clock.Now())
@@ -164,7 +166,8 @@ func (r *Runner) start(ctx context.Context) (started bool, err error) {
 	}
 }
 
-// watchDurable delivers the newest durable sequence. Its goroutine ends when the log is closed or fails.
+// watchDurable returns a channel with the newest durable sequence, and one with the log's error. Its goroutine ends
+// when the log is closed or fails.
 func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 	durable, failed := make(chan events.Sequence, 1), make(chan error, 1)
 	go func() {
@@ -179,7 +182,7 @@ func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 			}
 			at = next
 			select {
-			case <-durable: // the newer sequence replaces it
+			case <-durable: // the newer sequence replaces one that was not received
 			default:
 			}
 			durable <- at
@@ -188,7 +191,7 @@ func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 	return durable, failed
 }
 
-// turn makes one turn if there is anything to do. full reports that the log has no space.
+// turn makes one turn if there are inputs, or if something is due. full reports that the log has no space.
 func (r *Runner) turn() (full bool, err error) {
 	inputs := r.Queue.waiting()
 	now := r.Clock.Now()
@@ -206,7 +209,7 @@ func (r *Runner) turn() (full bool, err error) {
 	return false, nil
 }
 
-// turns makes turns until nothing is due.
+// turns makes turns until there are no inputs and nothing is due, or the log has no space.
 func (r *Runner) turns() error {
 	for {
 		full, err := r.turn()
@@ -289,7 +292,8 @@ func (r *Runner) followClock(ctx context.Context) {
 // disk may take seconds.
 const storeWithin = 5 * time.Second
 
-// stop ends the run in an orderly way: it waits up to Drain for commands in flight, and up to storeWithin for the log.
+// stop ends the run in an orderly way: it waits up to Drain for commands in flight, and then up to storeWithin more
+// until their outcomes are durable.
 func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error {
 	storing, done := context.WithTimeout(context.Background(), r.Drain+storeWithin)
 	defer done()
@@ -332,8 +336,8 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 	return r.store(ctx, storing)
 }
 
-// store waits until the outcomes of commands are durable (at most until storing ends), and then saves a snapshot (at
-// most until ctx ends).
+// store waits until the outcomes of commands are durable, or storing ends. Then it saves a snapshot of the state,
+// unless ctx ends first.
 func (r *Runner) store(ctx, storing context.Context) error {
 	if err := r.turns(); err != nil {
 		return err

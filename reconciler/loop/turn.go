@@ -11,16 +11,16 @@ import (
 const (
 	turnInputs     = 256 << 10 // approximate bytes of inputs per turn
 	turnRoom       = 8 << 20   // space that the log must have before a turn, for inputs and their decisions
-	mostRoom       = 1024      // maximum capacity, in records, of the buffer that is kept between turns
+	mostRoom       = 1024      // maximum capacity, in records, of the buffer that is reused by the next turn
 	maxCauses      = 8         // maximum number of causes per record
 	clockTolerance = 5 * time.Second
 )
 
-// batch is the result of a turn under construction.
+// batch is what a turn has produced so far: records, and the tasks that follow from them.
 type batch struct {
 	time    events.Time
 	records []events.Record
-	touched []events.Stream // in order of their first input
+	touched []events.Stream // Jobs and CronJobs with a new record, in order of their first one
 	retired []events.Stream // Jobs that retired in this turn
 	inputs  map[events.Stream][]events.Sequence
 	tasks   []events.Task
@@ -63,7 +63,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		for _, s := range b.touched {
 			l.decide(b, s)
 		}
-		for _, s := range b.retired { // not in this turn, because a replay applies the retirements of a turn last
+		for _, s := range b.retired { // not evaluated in this turn: a replay retires them at its end
 			l.wakes.Set(s, l.world.Retired(s).Due(b.time))
 		}
 		l.retries.AfterHints(b.hints, b.time)
@@ -76,13 +76,14 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	if len(b.records) > 0 {
 		l.commit(b, l.urgency.Needed(b.tasks, len(b.back) > 0, l.next-1))
 	}
-	if !l.files.Open(l.log.NextFile()) { // first the states for a new file, because both divide large states into parts
+	if !l.files.Open(l.log.NextFile()) { // a file's states come first: both divide large states
 		l.snapshots.Step(l.next - 1)
 	}
 	return taken, nil
 }
 
-// checkpoint adds states of subjects to a turn, before its inputs, as long as the newest file is not self-contained.
+// checkpoint adds stored states of Jobs and CronJobs to a turn, before its inputs, until the newest file is
+// self-contained (readable without older files). inputs says that the turn has inputs, which leaves less space.
 func (l *Loop) checkpoint(b *batch, inputs bool) {
 	if at := l.files.Due(l.log.NextFile()); at == 0 || b.time < at {
 		return
@@ -92,7 +93,8 @@ func (l *Loop) checkpoint(b *batch, inputs bool) {
 	}
 }
 
-// passOver returns the number of inputs to drop: after a proven rewind of the cluster, all before the next epoch.
+// passOver returns the number of inputs to drop: all before the informer reports a new epoch, if it is proven that the
+// cluster was restored to an earlier state; otherwise 0.
 func (l *Loop) passOver(inputs []Input) (n int) {
 	if l.back == nil {
 		return 0
@@ -109,14 +111,14 @@ func (l *Loop) passOver(inputs []Input) (n int) {
 	return n
 }
 
-// commit completes the batch and appends it to the log. soon requests that it becomes durable at once.
+// commit completes the batch and appends it to the log. soon requests that it becomes durable without delay.
 func (l *Loop) commit(b *batch, soon bool) {
 	last := &b.records[len(b.records)-1]
 	last.Last = true
 	if len(b.tasks)+len(b.back) > 0 {
 		l.waiting = append(l.waiting, promise{through: last.Sequence, tasks: b.tasks, back: b.back})
 	}
-	records := append(make([]events.Record, 0, len(b.records)), b.records...) // copied: readers keep it for a while
+	records := append(make([]events.Record, 0, len(b.records)), b.records...) // copied: readers keep them
 	if clear(b.records); cap(b.records) <= mostRoom {
 		l.room = b.records
 	}

@@ -19,7 +19,7 @@ func (l *Loop) Unfinished(q *Queue, most int) []events.JobRef {
 			out = append(out, j.Ref)
 		}
 	}
-	fresh := map[types.UID]bool{} // whether the newest queued version of the Job is unfinished
+	fresh := map[types.UID]bool{} // for each Job in the queue, whether its newest version is unfinished
 	var order []events.JobRef
 	for _, in := range q.waiting() {
 		if in.Observation == nil {

@@ -18,8 +18,8 @@ func retirement(j *projector.Job) projector.Draft {
 	return d
 }
 
-// verdictOf returns the verdict (how and why the Job ends) for the record of a decision that ends a Job; "" for other
-// decisions. The Kubernetes Event of the Job's end quotes it, and is sent before the Job retires.
+// verdictOf returns the verdict (a sentence that says how and why the Job ends) for the record of a decision that ends
+// a Job; "" for other decisions. The Kubernetes Event of the Job's end quotes it, and is sent before the Job retires.
 func verdictOf(s projector.Subject, d *events.Decision) string {
 	j, ok := s.(*projector.Job)
 	if !ok {

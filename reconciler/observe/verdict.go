@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/job"
 )
 
-// verdict is how a Job ends, and why; zero if it does not end.
+// verdict says how a Job ends (as a failure or not), and why; zero if it does not end.
 type verdict struct {
 	failure bool
 	reason  events.Reason
@@ -29,7 +29,7 @@ func stored(j *projector.Job) verdict {
 	return v
 }
 
-// shown returns the verdict in the Job's published status, and the time of its condition.
+// shown returns the verdict (how the Job ends, and why) in the Job's published status, and the time of its condition.
 func shown(j *projector.Job) (v verdict, since events.Time) {
 	for _, c := range j.Base.Conditions {
 		failure, isEnd := ends[c.Type]
@@ -58,13 +58,14 @@ func (x *watched) expect(d *reconciler.Decision) {
 	}
 }
 
-// slack is the time after a stored verdict at which our rules check it, because the other controller's clock has whole
-// seconds, and its start time of the Job may differ from ours. Example: a verdict of 12:00:10 is checked as of
-// 12:00:12.
+// slack is the time that is added to the time of a verdict (how a Job ended) when our rules check it: the other
+// controller's clock has whole seconds, and its start time of the Job may differ from ours. Example: a verdict of
+// 12:00:10 is checked as of 12:00:12.
 const slack = 2 * time.Second
 
-// judge checks whether our decisions explain the verdict in the Job's status. If the verdict stays unexplained for the
-// patience, judge returns a step for the log that says so. Before that it returns in at when this time is over.
+// judge checks whether our decisions explain the verdict (how the Job ended, and why) in the Job's status. If it stays
+// unexplained for the patience, judge returns a step for the log that says so. Before that, at is when the patience
+// ends.
 func (w *Watcher) judge(x *watched, j *projector.Job, now events.Time) (step *events.Step, at events.Time) {
 	v, since := shown(j)
 	switch {

@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// want is something that a decision asks for. If consecutive decisions have an equal want, the same thing is still not
-// done. mark makes wants differ after partial progress: when another pod was created, or the status was written.
+// want is something that a decision about an observed Job asks for. If two decisions in succession have an equal want,
+// the other controller has not done it. mark differs after partial progress, so that the wants do, too: another pod was
+// created, or the status was written.
 type want struct {
 	kind      events.CommandKind
 	pod       types.UID
@@ -41,7 +42,7 @@ func wantsOfWrite(job *projector.Job, write *events.WriteStatus) []want {
 		return []want{w}
 	}
 	var wants []want
-	for _, k := range write.Change.Conditions { // a write without the condition does not fulfil this want
+	for _, k := range write.Change.Conditions { // a write without this condition does not do what is wanted
 		w.condition = k.Type + "=" + k.Status + " " + k.Reason
 		wants = append(wants, w)
 	}

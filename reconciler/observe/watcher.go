@@ -9,36 +9,38 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// DefaultPatience is twice the longest backoff of the built-in controller after a refusal by the API server (J-017).
+// DefaultPatience is how long the other controller may take to do what our decisions ask for: twice the longest backoff
+// of the built-in controller after a refusal by the API server (J-017).
 const DefaultPatience = 2 * time.Minute
 
-// Watcher compares decisions with observations and finds differences.
+// Watcher compares our decisions about observed Jobs with what the other controller does, and finds differences.
 type Watcher struct {
 	patience time.Duration
 	jobs     map[events.Stream]*watched
 }
 
-// watched is what the Watcher knows about a Job.
+// watched is what the Watcher knows about one Job.
 type watched struct {
 	wants   map[want]*wish
-	ours    map[verdict]bool // verdicts that our decisions asked for
-	judged  verdict          // verdict that is explained or reported, or that the Job had at the first look
-	puzzled events.Time      // since when the Job has an unexplained verdict; 0 for none
+	ours    map[verdict]bool // how the Job ends by our decisions so far
+	judged  verdict          // how the Job ended, if that is explained, reported, or older than the first look
+	puzzled events.Time      // since when the end of the Job has been unexplained; 0 if it is not
 }
 
-// wish is a want that is not fulfilled yet.
+// wish is something that our decisions ask for, and that the other controller has not done yet.
 type wish struct {
-	since events.Time // time of the first of the consecutive decisions that asked for it
+	since events.Time // time of the first of the decisions, without a break, that ask for it
 	told  bool
 }
 
-// New returns a Watcher without Jobs. patience must be positive.
+// New returns a Watcher without Jobs. patience is how long the other controller may take; it must be positive.
 func New(patience time.Duration) *Watcher {
 	return &Watcher{patience: patience, jobs: map[events.Stream]*watched{}}
 }
 
-// Look takes a decision about Job j, made at time now. would is the part of the decision that the other controller
-// should have carried out by now; nil for none. again is when to call Look if nothing happens before; 0 for never.
+// Look compares decision d about Job j, made at time now, with the earlier ones. would is the part of d that the other
+// controller should have carried out by now; nil for none. again is when to call Look if nothing happens before; 0 for
+// never.
 func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time) (would *events.Decision, again events.Time) {
 	x := w.jobs[j.Stream]
 	if x == nil {
@@ -80,8 +82,9 @@ func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time
 	return would, again
 }
 
-// overdue looks up since when the wants of one command exist, and adds them to into, the wants of this decision. It
-// reports whether a want has just exceeded the patience.
+// overdue finds out since when the wants of one command (what it asks for) have existed, and adds them to into, the
+// wants of this decision. It reports whether the patience for one of them is just over. For the others it passes the
+// end of the patience to soonest.
 func (w *Watcher) overdue(x *watched, into map[want]*wish, wants []want, now events.Time, soonest func(events.Time)) bool {
 	overdue := false
 	for _, k := range wants {
@@ -105,7 +108,7 @@ func (x *watched) wish(k want, now events.Time) *wish {
 	return &wish{since: now}
 }
 
-// Puzzled reports whether the Job's verdict is unexplained so far, so that the Job must not retire.
+// Puzzled reports whether the end of the Job is unexplained so far. Then the Job must not retire yet.
 func (w *Watcher) Puzzled(s events.Stream) bool {
 	x := w.jobs[s]
 	return x != nil && x.puzzled != 0
@@ -117,7 +120,7 @@ func (w *Watcher) Forget(s events.Stream) { delete(w.jobs, s) }
 // Reset drops all state.
 func (w *Watcher) Reset() { clear(w.jobs) }
 
-// Shift moves all times by a step of the wall clock.
+// Shift moves all times by a step of the wall clock, so that waits last as long as before.
 func (w *Watcher) Shift(step time.Duration) {
 	for _, x := range w.jobs {
 		if x.puzzled != 0 {

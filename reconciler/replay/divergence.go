@@ -7,9 +7,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Divergence is a decision or stored state in which the replay differs from the log.
+// Divergence is one difference between the replay and the log: in a decision, or in a stored state.
 type Divergence struct {
-	Sequence events.Sequence // the recorded decision; the last record of the batch if the log has none
+	Sequence events.Sequence // the recorded decision; if there is none, the last record of the batch
 	Stream   events.Stream
 	Job      events.JobRef
 	Recorded *events.Decision // nil if the log has no decision
@@ -18,7 +18,7 @@ type Divergence struct {
 	Fields   []string // fields in which a stored state differs; nil for a decision
 }
 
-// String describes the difference in one or a few lines.
+// String describes the difference in one or a few lines, for users.
 func (d Divergence) String() string {
 	if d.Fields != nil {
 		return fmt.Sprintf("record %d: %s, in %s", d.Sequence, d.Why, strings.Join(d.Fields, ", "))

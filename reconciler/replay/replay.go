@@ -25,8 +25,8 @@ type Replay struct {
 	batch []events.Record
 	count Summary
 
-	parts    projector.Parts                          // parts of stored states that are not complete yet
-	expected map[events.Sequence][]projector.StreamAt // states in a snapshot, by the record after which each must match
+	parts    projector.Parts                          // stored states of which not all parts have been read
+	expected map[events.Sequence][]projector.StreamAt // states in a snapshot, by the last record that each includes
 	partly   bool                                     // the caller leaves out some records
 	pruned   bool                                     // the oldest records of the log were deleted (pruned)
 }
@@ -36,11 +36,11 @@ type Summary struct {
 	Records     uint64
 	Decisions   uint64
 	OtherRules  uint64 // made by another rules version
-	Otherwise   uint64 // those of OtherRules that our rules decide differently; not divergences
+	Otherwise   uint64 // of OtherRules, those that our rules decide differently; not divergences
 	States      uint64 // stored states that were compared, including states in the snapshot
 	OtherStates uint64 // states stored by another fold version (way of computing states), not compared
 	LostStates  uint64 // states in the snapshot whose records were pruned, not compared
-	Early       uint64 // decisions not repeated: the log begins with a part of the Job's state
+	Early       uint64 // decisions not made again, because the log begins with a part of the Job's state
 	Divergences uint64
 }
 
@@ -58,14 +58,16 @@ func (r *Replay) Summary() Summary { return r.count }
 // World returns the state after the records so far.
 func (r *Replay) World() *projector.World { return r.world }
 
-// ErrErased: facts of a record were erased, so that decisions cannot be made again.
+// ErrErased is the error when facts (what decisions read) of a record were erased, so that decisions cannot be made
+// again.
 var ErrErased = errors.New("facts of a record were erased: it cannot be replayed")
 
-// ErrUnfounded: a record refers to something that no earlier record introduced. No controller writes such a log.
+// ErrUnfounded is the error when a record refers to something that no earlier record introduced. No controller writes
+// such a log.
 var ErrUnfounded = errors.New("the log is not one that a controller wrote")
 
-// Record takes the log's next record. With the last record of a batch it returns the divergences of that batch. Errors
-// are ErrErased, ErrUnfounded, and events.ErrNewer for a record that needs a newer program.
+// Record replays the log's next record. With the last record of a batch it returns the differences in that batch.
+// Errors are ErrErased, ErrUnfounded, and events.ErrNewer for a record that needs a newer program.
 func (r *Replay) Record(rec events.Record) ([]Divergence, error) {
 	if _, erased := rec.Facts.(*events.Erased); erased {
 		return nil, fmt.Errorf("replay record %d: %w", rec.Sequence, ErrErased)
@@ -128,9 +130,10 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 	return b.found, nil
 }
 
-// wakeAll sets the wake-up times that do not come from decisions. After a time without decisions (rested) it sets those
-// of all subjects. After a clock step it sets those of CronJobs, whose due times follow the clock. The TTLs of retired
-// Jobs do not move with the clock.
+// wakeAll sets the times for evaluations of which no decision has asked. After a time without decisions (rested: a
+// start, a clock step, a new epoch) it sets those of all Jobs and CronJobs. After a clock step it evaluates CronJobs at
+// once, because their due times follow the clock. The TTLs of retired Jobs (nothing left to do) do not move with the
+// clock.
 func (b *turn) wakeAll(rested bool) {
 	r, now := b.replay, b.end.Time
 	if rested {
@@ -150,21 +153,22 @@ func (b *turn) wakeAll(rested bool) {
 	}
 }
 
-// turn is the replay of one batch.
+// turn is the replay of one batch, the records of one turn of the loop.
 type turn struct {
 	replay    *Replay
 	end       *events.Record
-	touched   []events.Stream // in order of their first input
+	touched   []events.Stream // Jobs and CronJobs with a new record, in order of their first one
 	inputs    map[events.Stream]bool
 	decisions map[events.Stream]*events.Record
 	last      []*events.Record // records that retire Jobs; they follow the decisions
 	restarted bool
 	stepped   bool // the clock stepped
-	woken     int  // number of subjects that were woken because their wait was over
+	woken     int  // number of Jobs and CronJobs that were evaluated because their wait was over
 	found     []Divergence
 }
 
-// fold applies a record to the state if the loop applied it before it decided. Decisions and retirements are set aside.
+// fold applies a record to the state, if the loop applied it before it decided. It keeps decisions, and records that
+// retire Jobs, for later.
 func (b *turn) fold(rec *events.Record) {
 	switch rec.Kind {
 	case events.KindDecided, events.KindTicksObserved:
@@ -194,7 +198,7 @@ func (b *turn) fold(rec *events.Record) {
 	}
 }
 
-// decide makes the decision about one subject again, and compares it with the recorded one.
+// decide makes the decision about the Job or CronJob s again, and compares it with the recorded one.
 func (b *turn) decide(s events.Stream) error {
 	w := b.replay.world
 	rec := b.decisions[s]
@@ -246,7 +250,8 @@ func (b *turn) decide(s events.Stream) error {
 	return nil
 }
 
-// again makes the decision about j. It returns nil if the decision has no commands, or there is no subject.
+// again makes the decision about j. It returns nil if the decision has no commands, or j is nil. wake is when to
+// evaluate j next.
 func again(j projector.Subject) (decided *events.Decision, wake events.Time) {
 	if j == nil {
 		return nil, 0
@@ -267,8 +272,8 @@ func (b *turn) at(rec *events.Record) events.Sequence {
 	return rec.Sequence
 }
 
-// early skips a recorded decision (nil for none) about a Job whose state is not complete, because the log begins with a
-// part of it.
+// early counts, and does not repeat, the recorded decision rec (nil for none) about a Job whose state is not complete,
+// because the log begins with a part of it.
 func (b *turn) early(rec *events.Record) {
 	if rec != nil {
 		b.replay.count.Decisions++
@@ -277,7 +282,7 @@ func (b *turn) early(rec *events.Record) {
 	}
 }
 
-// retired sets the time at which a retired Job is due for deletion.
+// retired sets when a retired Job (nothing left to do) is to be deleted, after its TTL.
 func (r *Replay) retired(rec *events.Record) {
 	due := events.Time(0)
 	if s := r.world.Retired(rec.Stream); s != nil {
@@ -286,8 +291,8 @@ func (r *Replay) retired(rec *events.Record) {
 	r.wake(rec.Stream, due)
 }
 
-// lookedAt returns when a subject is evaluated after a listing. A CronJob may be due at once: what became of due times
-// during a suspension is recorded by an evaluation, for which no timer is set.
+// lookedAt returns when a Job or CronJob is evaluated after a listing. A CronJob may be evaluated at once: what became
+// of due times during a suspension is recorded then, and no timer is set for it.
 func lookedAt(s projector.Subject, now events.Time) events.Time {
 	if c, ok := s.(*projector.CronJob); ok {
 		if d := rules.DecideAt(c, now); !d.Commands() {
@@ -297,7 +302,7 @@ func lookedAt(s projector.Subject, now events.Time) events.Time {
 	return s.Due(now)
 }
 
-// wake sets the time of a stream's next evaluation; 0 for never.
+// wake sets when a Job or CronJob is to be evaluated next; 0 for never.
 func (r *Replay) wake(s events.Stream, at events.Time) {
 	if at == 0 {
 		delete(r.wakes, s)
@@ -309,7 +314,7 @@ func (r *Replay) wake(s events.Stream, at events.Time) {
 	}
 }
 
-// latest returns the latest time at which the loop evaluates the subject if nothing happens before.
+// latest returns the latest time at which the loop evaluates the subject of decision d if nothing happens before.
 func latest(d *reconciler.Decision) events.Time {
 	if d.Progress == 0 {
 		return d.Wake
@@ -321,15 +326,16 @@ func latest(d *reconciler.Decision) events.Time {
 	return min(d.Wake, shown)
 }
 
-// overdue reports missing decisions: a wake-up time has passed, the rules now ask for something, and no record shows
-// it. It does nothing in a turn that woke MostWoken subjects, because that turn leaves the others to the next turns.
+// overdue reports missing decisions: the time for an evaluation has passed, the rules now ask for something, and no
+// record shows it. It does nothing in a turn in which MostWoken Jobs were evaluated, because the remaining ones follow
+// in the next turns.
 func (b *turn) overdue() {
 	if b.woken >= reconciler.MostWoken {
 		return
 	}
 	limit := b.end.Time.Add(-tolerance)
 	if b.replay.first == 0 || b.replay.first >= limit {
-		return // true for most batches, which saves a scan of all waiting Jobs
+		return // true for most batches, and saves a scan of all waiting Jobs
 	}
 	var late []events.Stream
 	b.replay.first = 0
@@ -361,8 +367,8 @@ func (b *turn) overdue() {
 	}
 }
 
-// look evaluates a subject whose wait is over, as the loop should have: a Job now, a CronJob at the end of each of its
-// waits. It returns no command if at the end of the batch, where a delayed loop evaluates, it is too late to act.
+// look evaluates a Job or CronJob whose wait is over, as the loop should have: a Job now, a CronJob at the end of each
+// of its waits. It returns no command if it is too late to act at the end of the batch, when a delayed loop evaluates.
 func (b *turn) look(s projector.Subject) reconciler.Decision {
 	c, ok := s.(*projector.CronJob)
 	if !ok {
@@ -386,7 +392,8 @@ func (b *turn) look(s projector.Subject) reconciler.Decision {
 	return reconciler.Decision{Wake: at}
 }
 
-// unexpected returns the streams with a recorded decision although no record of the batch touched their subject.
+// unexpected returns the Jobs and CronJobs with a recorded decision, although no other record of the batch is about
+// them.
 func (b *turn) unexpected() []events.Stream {
 	var out []events.Stream
 	for s := range b.decisions {
@@ -402,7 +409,8 @@ func (b *turn) differ(at events.Sequence, s events.Stream, recorded, decided *ev
 	b.found = append(b.found, d)
 }
 
-// equal compares the facts of two decisions byte for byte. Sentences and messages are evidence, and are not compared.
+// equal reports whether the facts of two decisions are the same, byte for byte. It does not compare sentences and
+// messages, which no decision reads.
 func equal(a, b *events.Decision) (bool, error) {
 	if a == nil || b == nil {
 		return a == b, nil

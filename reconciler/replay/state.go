@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Expect takes the states in a snapshot of this log. Each is compared when the replay reaches the record after which
-// the state was taken. Call it at most once, before the first record.
+// Expect sets the states in a snapshot of this log. Each is compared when the replay reaches the last record that it
+// includes. Call it at most once, before the first record.
 func (r *Replay) Expect(streams []projector.StreamAt) {
 	for _, s := range streams {
 		r.expected[s.AsOf] = append(r.expected[s.AsOf], s)
@@ -19,11 +19,11 @@ func (r *Replay) Expect(streams []projector.StreamAt) {
 // replayed states are incomplete.
 func (r *Replay) Partly() { r.partly = true }
 
-// state compares a stored state with the state that results from the records before it.
+// state compares the stored state in record rec with the state that results from the records before it.
 func (b *turn) state(rec *events.Record) {
 	r := b.replay
 	f, ok := rec.Facts.(*events.StoredState)
-	if !ok || r.partly || r.world.Previous(rec.Stream) == 0 { // no earlier records to compare with
+	if !ok || r.partly || r.world.Previous(rec.Stream) == 0 { // there is nothing to compare with
 		return
 	}
 	facts, names, whole := r.parts.Add(rec, f)
@@ -41,8 +41,8 @@ func (b *turn) state(rec *events.Record) {
 	}
 }
 
-// retire compares how a Job ended, according to the record that retires it, with the result of the records before. The
-// verdict in words is evidence, and is not compared.
+// retire compares the result of the records so far with the way in which the Job ended, according to rec, the record
+// that retires it. It does not compare the sentence about it.
 func (b *turn) retire(rec *events.Record) {
 	recorded, ok := rec.Facts.(*events.JobRetired)
 	j := b.replay.world.Job(rec.Stream)
@@ -55,7 +55,7 @@ func (b *turn) retire(rec *events.Record) {
 	}
 }
 
-// snapshot compares the states that a snapshot has as of the batch just replayed.
+// snapshot compares the states in the snapshot that include the records up to this batch.
 func (b *turn) snapshot() {
 	r := b.replay
 	at := b.end.Sequence

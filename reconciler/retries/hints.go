@@ -8,16 +8,17 @@ import (
 )
 
 // The permissions of a Job controller do not include watching quotas or policies. So no event announces that a refused
-// pod creation may now succeed. But some inputs make it likely; then one creation in backoff in that namespace is
-// retried early. In addition, a probe retries one creation per namespace every few seconds. Each retry that succeeds
-// causes two more, so all creations of a namespace get through within a few round trips.
+// pod creation may now succeed. But some inputs make that likely; then one refused creation in that namespace is
+// repeated early. In addition, one creation per namespace is repeated every few seconds (a probe). Each creation that
+// succeeds causes two more to be repeated, so all creations of a namespace get through within a few round trips.
 
-// probeEvery is the time without a retried creation in a namespace after which the next probe retries one. Example: a
-// quota is raised at 12:00:00; the next probe, by 12:00:04, succeeds, and the other creations follow within 5 s in all.
+// probeEvery is the time without a repeated creation in a namespace after which one is repeated. Example: a quota is
+// raised at 12:00:00; a creation repeated by 12:00:04 succeeds, and the other creations follow within a few round
+// trips.
 const probeEvery = 4 * time.Second
 
-// Hint says that pod creations in a namespace may now be accepted. creates is how many of them to retry, tries is how
-// many early retries each may get, and later delays the retries by the first backoff.
+// Hint says that refused pod creations in a namespace may now succeed. creates is how many of them to repeat, tries is
+// how many early attempts each may get, and later delays the attempts by the first backoff.
 type Hint struct {
 	namespace string
 	later     bool
@@ -25,21 +26,21 @@ type Hint struct {
 	tries     int
 }
 
-// HintOf derives a hint from an input about subject j, before the input is applied to j. ok is false if the input makes
-// no creation more likely to succeed, or if no creation is in backoff.
+// HintOf derives a hint (that refused pod creations may succeed) from an input about j, before the input is applied to
+// j. ok is false if the input makes no creation more likely to succeed, or if no creation has been refused.
 func (s *Retries) HintOf(j projector.Subject, facts events.Facts) (h Hint, ok bool) {
 	if len(s.lines) == 0 || j == nil {
 		return Hint{}, false
 	}
 	h = Hint{namespace: j.Reference().Namespace, creates: 1}
 	switch f := facts.(type) {
-	case *events.CommandEnded: // j still has the command in flight
+	case *events.CommandEnded: // the input is not applied yet, so j still has the command
 		if _, create := j.InFlight(f.Command).(*events.CreatePod); !create || f.Ending != events.Done {
 			return Hint{}, false
 		}
 		h.tries = 1
 		if s.known[f.Command] != nil {
-			h.creates = 2 // whatever caused the refusals is gone
+			h.creates = 2 // the cause of the refusals is gone
 		}
 	case *events.PodSeen:
 		if !f.Phase.Terminal() {
@@ -54,10 +55,10 @@ func (s *Retries) HintOf(j projector.Subject, facts events.Facts) (h Hint, ok bo
 	return h, true
 }
 
-// line is the queue of a namespace's pod creations in backoff, in the order of their next retry.
+// line holds a namespace's refused pod creations, in the order in which they are to be repeated.
 type line []events.CommandID
 
-// take returns the first creation for which stands is true (it is still in backoff), and moves it to the end.
+// take returns the first creation that still waits to be repeated, as stands reports, and moves it to the end.
 func (w *line) take(stands func(events.CommandID) bool) (name events.CommandID, ok bool) {
 	for len(*w) > 0 {
 		name, *w = (*w)[0], (*w)[1:]
@@ -69,7 +70,7 @@ func (w *line) take(stands func(events.CommandID) bool) (name events.CommandID, 
 	return name, false
 }
 
-// enqueue adds a refused pod creation to the queue of its namespace.
+// enqueue adds a refused pod creation to those of its namespace that wait to be repeated.
 func (s *Retries) enqueue(namespace string, name events.CommandID, now events.Time) {
 	all := s.lines[namespace]
 	if all == nil {
@@ -80,7 +81,7 @@ func (s *Retries) enqueue(namespace string, name events.CommandID, now events.Ti
 	*all = append(*all, name)
 }
 
-// next returns the next pod creation to retry in the namespace; ok is false if none is in backoff.
+// next returns the pod creation of the namespace to repeat next; ok is false if none was refused.
 func (s *Retries) next(namespace string) (name events.CommandID, ok bool) {
 	all := s.lines[namespace]
 	if all == nil {
@@ -93,7 +94,7 @@ func (s *Retries) next(namespace string) (name events.CommandID, ok bool) {
 	return name, ok
 }
 
-// AfterHints retries pod creations early, as the hints of a turn say.
+// AfterHints schedules early attempts of refused pod creations, as the hints of a turn say.
 func (s *Retries) AfterHints(hints []Hint, now events.Time) {
 	for _, h := range hints {
 		for range h.creates {
@@ -104,8 +105,9 @@ func (s *Retries) AfterHints(hints []Hint, now events.Time) {
 	}
 }
 
-// Probe retries one pod creation in each namespace in which none was retried for probeEvery. It goes through the
-// creations in turn. So if they are refused for different reasons, each reason is probed, though less often.
+// Probe schedules an attempt of one refused pod creation in each namespace in which none was repeated for probeEvery.
+// It goes through the creations in turn. So if they are refused for different reasons, each reason is tried, though
+// less often.
 func (s *Retries) Probe(now events.Time) {
 	for {
 		namespace, over := s.probes.Next(now)
@@ -119,8 +121,8 @@ func (s *Retries) Probe(now events.Time) {
 	}
 }
 
-// hasten schedules an early retry of a command. The retry waits for at least the first backoff after the newest try,
-// and for the time that the API server asked for.
+// hasten schedules an early attempt of a refused command, as hint h says. The attempt waits for at least the first
+// backoff after the newest one, and for the time that the API server asked for.
 func (s *Retries) hasten(name events.CommandID, now events.Time, h Hint) {
 	k, backoff := s.known[name], s.world.Settings.APIBackoff
 	at := max(now, k.asked.Add(backoff), k.wish)

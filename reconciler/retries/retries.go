@@ -12,23 +12,23 @@ import (
 	"github.com/jobledger/jobledger/reconciler/tasks"
 )
 
-// noteAgain is how often a continuing refusal is recorded again. A Kubernetes Event is deleted after an hour, and a
-// user should always find one.
+// noteAgain is how often a refusal that continues is recorded again: every 30 minutes. A Kubernetes Event is deleted
+// after an hour, so a user always finds one.
 const noteAgain = 30 * time.Minute
 
 // noAnswer is the time after which the executor is asked again to withdraw a cancelled command.
 const noAnswer = 10 * time.Second
 
-// Retries holds the commands in backoff and the times of their next tries. It is computed from the log, so a crash
+// Retries holds the refused commands that wait to be sent again, and when. It is computed from the log, so a crash
 // loses nothing.
 type Retries struct {
 	world *projector.World
 	asks  due.Queue[events.CommandID]
 	known map[events.CommandID]*stood
-	lines map[string]*line // queues of pod creations in backoff, by namespace
-	// probes holds the time of the next probe for each namespace with pod creations in backoff (probeEvery).
+	lines map[string]*line // refused pod creations by namespace
+	// probes holds, for each namespace with refused pod creations, when one of them is to be repeated (probeEvery).
 	probes due.Queue[string]
-	// alive is the latest time at which the previous process certainly ran.
+	// alive is the latest time at which the previous process is known to have run.
 	alive events.Time
 	ready []events.Task // to send now
 	back  []events.Task // to withdraw
@@ -37,19 +37,19 @@ type Retries struct {
 	changed bool // refused has changed since it was last read
 }
 
-// stood is what Retries knows about a command in backoff.
+// stood is what Retries knows about a refused command that waits to be sent again.
 type stood struct {
 	stream events.Stream
-	until  events.Time // Retry.Until, as it was when the next try was scheduled
-	asked  events.Time // time of the newest try
-	out    bool        // the executor has a try, or its result is queued for the loop
-	eager  int         // number of early retries left
-	wish   events.Time // no try before this time, at the API server's request
+	until  events.Time // end of the backoff, as it was when the next attempt was scheduled
+	asked  events.Time // time of the newest attempt
+	out    bool        // the executor has an attempt, or its result is queued for the loop
+	eager  int         // number of early attempts left
+	wish   events.Time // no attempt before this time, as the API server asked
 	why    RefusedKind
 }
 
-// New returns a Retries without commands. It reads world, and never changes it. alive is the latest time at which the
-// previous process certainly ran.
+// New returns a Retries without commands. It reads world (the state of all Jobs), and never changes it. alive is the
+// latest time at which the previous process is known to have run.
 func New(world *projector.World, alive events.Time) *Retries {
 	return &Retries{
 		world: world,
@@ -61,14 +61,14 @@ func New(world *projector.World, alive events.Time) *Retries {
 	}
 }
 
-// Again returns an empty Retries, for use after a rewind of the cluster at time now.
+// Again returns an empty Retries, for use after the cluster was restored to an earlier state at time now.
 func (s *Retries) Again(now events.Time) *Retries {
 	fresh := New(s.world, now)
 	fresh.changed = true
 	return fresh
 }
 
-// Wake returns when the next command or the next probe is due; 0 for never.
+// Wake returns when the next refused command is to be sent again; 0 for never.
 func (s *Retries) Wake() events.Time {
 	first := s.asks.First()
 	if probe := s.probes.First(); first == 0 || probe != 0 && probe < first {
@@ -77,29 +77,29 @@ func (s *Retries) Wake() events.Time {
 	return first
 }
 
-// Answered notes that the executor has reported the outcome of a try of the command.
+// Answered notes that the executor has reported the outcome of an attempt of the command.
 func (s *Retries) Answered(name events.CommandID) {
 	if k := s.known[name]; k != nil {
 		k.out = false
 	}
 }
 
-// Withdrawn notes that the executor was asked to withdraw the command. If a command in backoff has no try in progress,
-// the executor may not know it, so the request is repeated after noAnswer.
+// Withdrawn notes that the executor was asked to withdraw the command. If no attempt is in progress, the executor may
+// not know the command; then the request is repeated after noAnswer.
 func (s *Retries) Withdrawn(name events.CommandID, now events.Time) {
 	if s.known[name] != nil {
 		s.asks.Set(name, now.Add(noAnswer))
 	}
 }
 
-// Forget drops a command, which is no longer in backoff.
+// Forget drops a command that no longer waits to be sent again.
 func (s *Retries) Forget(name events.CommandID) {
 	s.asks.Set(name, 0)
 	s.count(name, RefusedKind{})
 	delete(s.known, name)
 }
 
-// Shift moves all times by a step of the wall clock.
+// Shift moves all times by a step of the wall clock, so that waits last as long as before.
 func (s *Retries) Shift(step time.Duration) {
 	s.asks.Shift(step)
 	s.probes.Shift(step)
@@ -109,10 +109,11 @@ func (s *Retries) Shift(step time.Duration) {
 	}
 }
 
-// ShiftAlive moves the time at which the previous process ran by a step of the wall clock.
+// ShiftAlive moves alive, the time at which the previous process ran, by a step of the wall clock.
 func (s *Retries) ShiftAlive(step time.Duration) { s.alive = s.alive.Add(step) }
 
-// Follow updates the schedule of a command after a record about it or its subject.
+// Follow sets when a command is to be sent again, if it is. Call it after each record about the command, or about its
+// Job.
 func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now events.Time) {
 	j := projector.HolderOf(subject)
 	if j == nil {
@@ -129,7 +130,7 @@ func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now e
 	k := s.known[name]
 	if k == nil {
 		k = &stood{stream: subject.ID(), asked: now}
-		if retry.Class == events.RefusedTooManyRequests { // the wait that the server asked for may not be in the log
+		if retry.Class == events.RefusedTooManyRequests { // the log may not have the time that the server asked for
 			k.wish, _ = retry.Next(&s.world.Settings, now-1)
 		}
 		s.known[name] = k
@@ -140,7 +141,7 @@ func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now e
 	s.count(name, RefusedKind{f.Command.Traits().Name, retry.Class})
 	if k.until != retry.Until {
 		k.until = retry.Until
-		at, _ := retry.Next(&s.world.Settings, s.alive) // a try that was due while no controller ran is made now
+		at, _ := retry.Next(&s.world.Settings, s.alive) // an attempt that was due while no controller ran is made now
 		if due := s.asks.At(name); k.eager > 0 && due != 0 {
 			at = min(at, due)
 		}
@@ -148,7 +149,8 @@ func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now e
 	}
 }
 
-// count updates the numbers of commands by reason. The zero RefusedKind means that the command is no longer in backoff.
+// count updates the numbers of refused commands by kind and reason. The zero RefusedKind means that the command no
+// longer waits to be sent again.
 func (s *Retries) count(name events.CommandID, why RefusedKind) {
 	k := s.known[name]
 	if k == nil || k.why == why {
@@ -163,20 +165,21 @@ func (s *Retries) count(name events.CommandID, why RefusedKind) {
 	k.why, s.changed = why, true
 }
 
-// RefusedKind is a group of commands in backoff: the same command kind, refused for the same reason.
+// RefusedKind is a kind of command and a reason for which the API server refused it. Commands that wait to be sent
+// again are counted by it.
 type RefusedKind struct {
 	Command string              // command kind, such as CreatePod, DeletePod or DropFinalizer
-	Class   events.RefusalClass // 0 if the outcome of the newest try is unknown
+	Class   events.RefusalClass // 0 if the outcome of the newest attempt is unknown
 }
 
-// Refused returns how many commands of each RefusedKind are in backoff, and whether this has changed since the last
-// call. The map is valid until the next turn.
+// Refused returns how many commands of each RefusedKind wait to be sent again, and whether this has changed since the
+// last call. The map is valid until the next turn.
 func (s *Retries) Refused() (counts map[RefusedKind]int, changed bool) {
 	changed, s.changed = s.changed, false
 	return s.refused, changed
 }
 
-// FollowAll calls Follow for every command in backoff of the subject.
+// FollowAll sets when each refused command of the subject is to be sent again.
 func (s *Retries) FollowAll(subject projector.Subject, now events.Time) {
 	if j := projector.HolderOf(subject); j != nil {
 		for _, name := range j.AllRetrying() {
@@ -185,8 +188,8 @@ func (s *Retries) FollowAll(subject projector.Subject, now events.Time) {
 	}
 }
 
-// FollowCreate calls Follow for the Job's pod creation that is being retried. Pods that others create may change its
-// schedule.
+// FollowCreate sets when the Job's refused pod creation is to be sent again. Pods that other clients create may change
+// that time.
 func (s *Retries) FollowCreate(subject projector.Subject, now events.Time) {
 	j, ok := subject.(*projector.Job)
 	if !ok {
@@ -197,8 +200,9 @@ func (s *Retries) FollowCreate(subject projector.Subject, now events.Time) {
 	}
 }
 
-// Stands returns the command called name and its backoff if it is in backoff and still wanted, otherwise nil. Commands
-// about a CronJob or a retired Job are never retried unchanged, so it returns nil for them.
+// Stands returns the command called name and its backoff, if it was refused, is still wanted, and waits to be sent
+// again; otherwise nil. Commands about a CronJob or a retired Job are never sent again unchanged, so it returns nil for
+// them.
 func Stands(s projector.Subject, name events.CommandID) (*commands.Flight, *commands.Retry) {
 	if j := projector.HolderOf(s); j != nil {
 		return j.Retrying(name)
@@ -206,8 +210,8 @@ func Stands(s projector.Subject, name events.CommandID) (*commands.Flight, *comm
 	return nil, nil
 }
 
-// Repeated reports whether a result adds nothing to the log: the same refusal again, which prolongs no wait.
-// Nevertheless such a result is recorded when the number of tries reaches a power of two, and once every noteAgain.
+// Repeated reports whether a result need not be recorded, because it is the same refusal again, and prolongs no wait.
+// Nevertheless such a result is recorded when the number of attempts reaches a power of two, and once every noteAgain.
 func (s *Retries) Repeated(subject projector.Subject, f *events.CommandEnded, now events.Time) bool {
 	k := s.known[f.Command]
 	if k != nil {
@@ -225,11 +229,11 @@ func (s *Retries) Repeated(subject projector.Subject, f *events.CommandEnded, no
 	return !news
 }
 
-// doubles reports whether the count passes a power of two on its way from a to b.
+// doubles reports whether a power of two lies in (a, b], for counts a <= b.
 func doubles(a, b uint32) bool { return bits.Len32(a) != bits.Len32(b) }
 
-// Ask makes tasks for the commands in backoff that are due. A command has at most one try in progress. Nothing is
-// recorded, because the decision is already durable.
+// Ask makes tasks for the refused commands that are to be sent again now. A command has at most one attempt in
+// progress. Nothing is recorded, because the decision is already durable.
 func (s *Retries) Ask(now events.Time) {
 	for {
 		name, ok := s.asks.Next(now)
@@ -250,7 +254,7 @@ func (s *Retries) Ask(now events.Time) {
 		switch {
 		case f != nil:
 			next, _ := retry.Next(&s.world.Settings, now)
-			if k.out { // two tries in progress could both take effect
+			if k.out { // two attempts in progress could both take effect
 				s.asks.Set(name, next)
 				continue
 			}
@@ -273,14 +277,14 @@ func (s *Retries) Ask(now events.Time) {
 	}
 }
 
-// takeBack asks the executor to withdraw a cancelled command. If a try is in progress, its outcome is reported;
+// takeBack asks the executor to withdraw a cancelled command. If an attempt is in progress, its outcome is reported;
 // otherwise the command ends as withdrawn at once.
 func (s *Retries) takeBack(j projector.Subject, name events.CommandID, now events.Time) {
 	s.back = append(s.back, tasks.Of(s.world.Identity, j, name, j.InFlight(name)))
 	s.asks.Set(name, now.Add(noAnswer))
 }
 
-// Take returns the tasks to send now (commands in backoff), and the tasks to withdraw. Their decisions are durable.
+// Take returns the refused commands to send again now, and the commands to withdraw. Their decisions are durable.
 func (s *Retries) Take() (send, back []events.Task) {
 	send, back = s.ready, s.back
 	s.ready, s.back = nil, nil

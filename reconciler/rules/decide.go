@@ -15,10 +15,11 @@ func Decide(s projector.Subject) reconciler.Decision {
 	return decide(s, s.Time(), is && j.Woken())
 }
 
-// DecideAt is like Decide, but at time now. The loop uses it to find out whether a wait is over.
+// DecideAt returns what to do for subject s at time now, and why. The loop uses it to find out whether a wait is over.
 func DecideAt(s projector.Subject, now events.Time) reconciler.Decision { return decide(s, now, false) }
 
-// DecideWoken is like DecideAt, but also allows a status write that only shows progress (reconciler.Decision.Progress).
+// DecideWoken returns what to do for subject s at time now, and why. In contrast to DecideAt it includes a status write
+// that only shows progress (reconciler.Decision.Progress).
 func DecideWoken(s projector.Subject, now events.Time) reconciler.Decision {
 	return decide(s, now, true)
 }

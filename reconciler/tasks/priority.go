@@ -25,7 +25,7 @@ func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.P
 	return 0
 }
 
-// Refresh sets the current urgency of tasks, before the executor gets them.
+// Refresh sets the priority of tasks as the state w gives it now, before the executor gets them.
 func Refresh(w *projector.World, all []events.Task) {
 	for i := range all {
 		if s := w.Subject(all[i].Stream); s != nil {
@@ -34,9 +34,9 @@ func Refresh(w *projector.World, all []events.Task) {
 	}
 }
 
-// Hastened returns the finalizer removals of s in flight that a new record makes more urgent, because the Job or the
-// pod is being deleted, or the Job ends. facts are the content of the record. before is the urgency of the Job's
-// removals before the record.
+// Hastened returns the finalizer removals of s in flight that a new record makes more urgent: the Job or the pod is
+// being deleted, or the Job ends. facts are the content of the record, life is the log's ID and epoch. before is the
+// priority of the Job's removals before the record.
 func Hastened(life events.Identity, s projector.Subject, before events.Priority, facts events.Facts) (all []events.Task) {
 	if seen, ok := facts.(*events.PodSeen); ok && seen.Deleted != 0 && s != nil {
 		all = appendDrop(all, life, s, projector.PodOf(s, seen.UID))
@@ -54,7 +54,7 @@ func Hastened(life events.Identity, s projector.Subject, before events.Priority,
 	return all
 }
 
-// appendDrop appends the finalizer removal of a pod, if it is in flight and not in backoff.
+// appendDrop appends to all the task that removes the pod's finalizer, if it is in flight and was not refused.
 func appendDrop(all []events.Task, life events.Identity, s projector.Subject, p *projector.Pod) []events.Task {
 	if p == nil || p.Drop() == nil || p.Drop().InBackoff() {
 		return all
@@ -62,7 +62,7 @@ func appendDrop(all []events.Task, life events.Identity, s projector.Subject, p 
 	return append(all, Of(life, s, p.Drop().Name(), p.Drop().Command))
 }
 
-// OfRemovals returns the urgency that a Job's state gives to its finalizer removals; 0 for ordinary.
+// OfRemovals returns the priority that a Job's state gives to its finalizer removals; 0 for the usual one.
 func OfRemovals(s projector.Subject) events.Priority {
 	if j, ok := s.(*projector.Job); ok {
 		return dropPriority(j, j, "")

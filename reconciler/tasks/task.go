@@ -8,7 +8,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Of returns the task for a command about s, with all that the executor needs. life is the epoch of the decision.
+// Of returns the task for a command about s, with all that the executor needs to send it. life is the log's ID and
+// epoch when the command was decided, name the record and place of the command in it.
 func Of(life events.Identity, s projector.Subject, name events.CommandID, c events.Command) events.Task {
 	t := events.Task{Name: name, Life: life, Stream: s.ID(), Job: s.Reference(), Command: c, Priority: priority(s, c)}
 	if uid := events.PodOf(c); uid != "" {
@@ -40,7 +41,7 @@ func podRef(s projector.Subject, uid types.UID) events.PodRef {
 	return ref
 }
 
-// priority returns the current urgency of a command; 0 for the usual urgency of its kind.
+// priority returns the current priority of a command; 0 for the usual one of its kind.
 func priority(s projector.Subject, c events.Command) events.Priority {
 	j, _ := s.(*projector.Job)
 	if drop, ok := c.(*events.DropFinalizer); ok {

@@ -4,13 +4,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Urgency decides which commands may become durable later. A commit costs two disk flushes, during which other commands
-// wait. If the executor has many pod creations of a Job queued, further creations wait for a commit that something else
-// requests (soon = false in store.Log.Append). One commit then serves about 20 pods of a large Job instead of 7. When
-// few creations are queued, a commit is requested. When records become durable is not in the log, so no decision or
-// replay depends on it.
+// Urgency decides whether a batch must become durable at once, so that its commands can be sent. A commit costs two
+// disk flushes, during which other commands wait. So if the executor has many pod creations of a Job queued, further
+// creations wait for a commit that something else requests (soon = false in store.Log.Append). One commit then serves
+// about 20 pods of a large Job instead of 7. When few creations are queued, a commit is requested. The log does not say
+// when records become durable, so no decision or replay depends on it.
 type Urgency struct {
-	busy  func(events.Stream) bool          // nil: no Job is busy
+	busy  func(events.Stream) bool          // nil if no Job ever counts as busy
 	waits map[events.Stream]events.Sequence // Jobs with commands up to this record that wait for a commit
 }
 
@@ -48,7 +48,7 @@ func IsCreate(c events.Command) bool {
 // Busy reports whether the executor has many pod creations of the Job queued.
 func (h *Urgency) Busy(s events.Stream) bool { return h.busy != nil && h.busy(s) }
 
-// Durable tells h that all records up to seq are durable.
+// Durable notes that all records up to seq are durable.
 func (h *Urgency) Durable(seq events.Sequence) {
 	for s, through := range h.waits {
 		if through <= seq {

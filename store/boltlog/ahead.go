@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// readBytes is how much of a file a reader copies at once: twice the largest commit group (the records of one commit).
-// The first copy is only firstBytes, because many readers want a single record.
+// readBytes is how much of a log file a reader copies into memory at once: twice the largest commit group (the records
+// of one commit). The first copy has only firstBytes, because many readers want a single record.
 const (
 	readBytes  = 1 << 20
 	firstBytes = 32 << 10
@@ -20,14 +20,14 @@ const (
 // stretch is a consecutive part of a log file that a reader has copied into memory.
 type stretch struct {
 	file   *logFile
-	next   events.Sequence // first record that the reader wants
+	next   events.Sequence // first record that the reader wants; it may lie within the first chunk
 	last   events.Sequence // last record of the file
-	chunks []chunk.Chunk   // whole commit groups with verified chain values, unless failed is set
+	chunks []chunk.Chunk   // whole commit groups (the records of one commit each), verified unless failed is set
 	after  events.Sequence // first record after chunks
 	failed error           // why the records after chunks cannot be read; nil if they may follow
 }
 
-// stretchReader reads consecutive stretches of a log, for one reader.
+// stretchReader copies a log into memory for one reader, one stretch (consecutive part of a file) after the other.
 type stretchReader struct {
 	view  view
 	from  events.Sequence // first record of the first stretch
@@ -35,7 +35,7 @@ type stretchReader struct {
 	chain chainCheck
 }
 
-// read returns the stretch that begins with record next.
+// read copies the stretch (part of a log file) that contains record next into memory.
 func (r *stretchReader) read(next events.Sequence) stretch {
 	p := stretch{next: next}
 	if p.file, p.last = r.view.file(next); p.file == nil {
@@ -66,18 +66,19 @@ func (r *stretchReader) read(next events.Sequence) stretch {
 	}
 }
 
-// ahead starts to read the stretch after p in the background, while the caller processes the records of p. It returns
-// nil if there is no stretch after p.
+// ahead starts to read the part of the log after p in a goroutine, while the caller processes the records of p. The
+// result comes through the channel. ahead returns nil if p is the last part.
 func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 	if p.failed != nil || p.after > r.view.durable.Sequence {
 		return nil
 	}
 	next := make(chan stretch, 1)
-	go func() { next <- r.read(p.after) }() // ends after one read, even if nobody takes the result
+	go func() { next <- r.read(p.after) }() // ends after one read, even if nobody receives the result
 	return next
 }
 
-// pages passes the records from sequence `from` up to the durable head to give. It yields at most one error.
+// pages calls give for each record from sequence `from` to the durable head (the last record on disk), until give
+// returns false. The iterator yields the error that ended the read, or nothing.
 func (s view) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
 	return s.chunksFrom(from, func(p *stretch, c chunk.Chunk, next *events.Sequence) (goOn bool, err error) {
 		for rec, err := range p.file.records(c, next, p.last) {
@@ -95,9 +96,9 @@ func (s view) pages(ctx context.Context, from events.Sequence, give func(events.
 	})
 }
 
-// chunksFrom passes the chunks (stored groups of records) from record `from` to the durable head to each; it yields at
-// most one error. each processes the records of a chunk from *next on, sets *next to the record after them, and reports
-// whether it wants more.
+// chunksFrom calls each for the chunks (stored groups of records) from record `from` to the durable head (the last
+// record on disk). each processes the records of a chunk from *next on, sets *next to the sequence after them, and
+// reports whether it wants more. The iterator yields the error that ended the read, or nothing.
 func (s view) chunksFrom(
 	from events.Sequence, each func(p *stretch, c chunk.Chunk, next *events.Sequence) (goOn bool, err error),
 ) iter.Seq[error] {
@@ -112,7 +113,7 @@ func (s view) chunksFrom(
 			if p.next != next {
 				p = r.read(next)
 			}
-			if ahead = nil; next != from { // a reader that needs a second stretch will want more
+			if ahead = nil; next != from { // most readers want only one stretch; this one may want many
 				ahead = r.ahead(&p)
 			}
 			for _, c := range p.chunks {

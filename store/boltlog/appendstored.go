@@ -11,7 +11,9 @@ import (
 
 var _ store.Follower = (*Log)(nil)
 
-// AppendStored implements store.Follower.
+// AppendStored implements store.Follower: it appends batches that another replica of the log has stored, without
+// changing a byte. The commit fails with ErrDiverged if they do not continue this log. soon starts the commit without
+// delay.
 func (l *Log) AppendStored(b store.StoredBatches, soon bool) store.Commit {
 	p := commit.NewBatch[work]()
 	all, err := readStored(l.appended, b)
@@ -31,7 +33,8 @@ func (l *Log) AppendStored(b store.StoredBatches, soon bool) store.Commit {
 	return l.push(p, all, identity, soon, err)
 }
 
-// readStored decodes stored batches, and checks that they follow the record `after`.
+// readStored decodes stored batches into `all`. It returns an error unless their first record follows the record
+// `after` and their last one ends a batch.
 func readStored(after events.Sequence, b store.StoredBatches) (all events.Batch, err error) {
 	if len(b.Records) == 0 || b.First != after+1 {
 		return all, fmt.Errorf("append %d stored records from %d: %w: the next one is %d",
@@ -71,7 +74,7 @@ func (l *Log) fileOf(b store.StoredBatches) error {
 	case b.BeginsFile, !begun, b.First == 1: // nothing to change
 	case l.filled.nextIndex == nil:
 		return fmt.Errorf("append stored record %d: its file has begun here, and the record does not begin one", b.First)
-	default: // by size or age another file was to begin: undo that
+	default: // this log wanted to begin another file, because of the size or age of the current one: undo that
 		l.filled, l.filling = filling{}, l.filled
 	}
 	return nil
@@ -79,7 +82,8 @@ func (l *Log) fileOf(b store.StoredBatches) error {
 
 var errTerm = errors.New("the term is not later than the one that the records say")
 
-// SetTerm implements store.Follower.
+// SetTerm implements store.Follower: it sets the term (number of this process's time as the writer) of the next
+// batches. The term must be later than all terms in records that were appended since the open.
 func (l *Log) SetTerm(term uint64) error {
 	if term <= l.said {
 		return fmt.Errorf("write the log in term %d, after %d: %w", term, l.said, errTerm)

@@ -28,10 +28,11 @@ import (
 // restore.
 const asideNote = "the end of the log is set aside: "
 
-// branchPrefix begins the name of each branch folder.
+// branchPrefix begins the name of each branch folder, which keeps records that are no longer part of the log.
 const branchPrefix = "branch-"
 
-// Aside returns the arguments of an interrupted SetAside; is is false if there is none.
+// Aside returns the arguments `through` and `folder` of a SetAside that a crash interrupted in dir. is is false if
+// there was none.
 func Aside(dir string) (through events.Sequence, folder string, is bool, err error) {
 	note, err := Restoring(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +48,8 @@ func Aside(dir string) (through events.Sequence, folder string, is bool, err err
 	return through, folder, true, nil
 }
 
-// BranchName returns the name of the branch folder for records of an epoch that begin with record first.
+// BranchName returns the name of the folder that keeps the records cut off from a log, for records of an epoch (one
+// life of the log) from record first on.
 func BranchName(epoch uint64, first events.Sequence) string {
 	return fmt.Sprintf("%s%d-%d", branchPrefix, epoch, first)
 }
@@ -82,7 +84,8 @@ func SetAside(ctx context.Context, dir string, through events.Sequence, folder s
 	return EndRestore(dir)
 }
 
-// aside is one call of SetAside. After a crash each step can be repeated.
+// aside is one call of SetAside, which moves the end of a log into a branch folder. After a crash each step can be
+// repeated.
 type aside struct {
 	dir, branch string
 	through     events.Sequence
@@ -91,7 +94,8 @@ type aside struct {
 	names       []string          // names of all files that go into the branch
 }
 
-// keep links all files that contain or prove later records into the branch.
+// keep links into the branch folder all files that contain records after `through`, or prove that such records existed.
+// The log's key is linked, too.
 func (a *aside) keep() error {
 	if err := os.MkdirAll(a.branch, 0o700); err != nil {
 		return err
@@ -107,7 +111,8 @@ func (a *aside) keep() error {
 	return errors.Join(disk.SyncDir(a.branch), disk.SyncDir(a.dir))
 }
 
-// look finds the files that go into the branch. After a crash, some of them may exist only there.
+// look collects in all and names the files that go into the branch folder. It searches both the log's directory and the
+// branch folder, because a crash may have left a file in only one of them.
 func (a *aside) look() error {
 	for _, dir := range []string{a.dir, a.branch} {
 		firsts, err := Firsts(dir)
@@ -137,8 +142,8 @@ func (a *aside) look() error {
 	return err
 }
 
-// leave removes the files that are in the branch from the log's directory. One of them stays: write replaces it by a
-// shorter version.
+// leave removes from the log's directory the files that are in the branch folder. The file with record `through` stays,
+// because write replaces it by a shorter version.
 func (a *aside) leave() error {
 	for _, name := range a.names {
 		if a.first != 0 && name == FileName(a.first) {
@@ -174,7 +179,8 @@ func (a *aside) write(ctx context.Context) (err error) {
 	return err
 }
 
-// termBefore returns the newest term that began in the files before the one that write replaces.
+// termBefore returns the newest term (number of one process's time as the writer) that began in the files before the
+// one that write replaces; 0 if there is no such file.
 func (a *aside) termBefore() uint64 {
 	firsts, _ := Firsts(a.dir)
 	before := events.Sequence(0)
@@ -191,11 +197,11 @@ func (a *aside) termBefore() uint64 {
 	return s.Term
 }
 
-// errThrough ends a walk over records that is complete.
+// errThrough ends a walk over records once the last wanted record has been read. It is no failure.
 var errThrough = errors.New("far enough")
 
-// batches calls fn for the records of all whole batches that end at or before record through. It stops when fn returns
-// false.
+// batches calls fn for each record, in stored form, of all batches that end at or before record through. A batch is
+// passed on only when its last record has been read. batches stops when fn returns false.
 func (s *Sealed) batches(ctx context.Context, through events.Sequence, fn func(stored []byte) bool) error {
 	var open [][]byte
 	err := s.Walk(ctx, func(l events.Label, stored []byte, _ events.Hash) error {
@@ -252,7 +258,7 @@ type Branch struct {
 	Epoch  uint64
 }
 
-// String describes the branch for the operator.
+// String says in words for the operator which records were set aside, and in which folder they are.
 func (b Branch) String() string {
 	return fmt.Sprintf("records %d to %d of epoch %d are in the folder %s: another controller led without them",
 		b.First, b.Last, b.Epoch, b.Folder)
@@ -298,7 +304,8 @@ func BranchUsage(dir string) (branches int, bytes int64, err error) {
 	return branches, bytes, err
 }
 
-// branchOf returns the branch in a folder, without its last record; is is false if the folder has another name.
+// branchOf parses the name of a branch folder into epoch and first record; Last stays 0. is is false if e has another
+// name.
 func branchOf(e fs.DirEntry) (b Branch, is bool) {
 	b.Folder = e.Name()
 	n, _ := fmt.Sscanf(e.Name(), branchPrefix+"%d-%d", &b.Epoch, &b.First)

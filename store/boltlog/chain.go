@@ -7,22 +7,23 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// chainCheck verifies the hash chain for a reader of consecutive records. So a record that was rewritten with a valid
-// checksum is found before a caller gets it, provided that the reader began in an earlier commit group (the records of
-// one commit) or at the beginning of the file.
+// chainCheck verifies the hash chain (each record's chain value is a hash over all records before it) for a reader of
+// consecutive records. It finds a record that was rewritten with a valid checksum before a caller gets it. For that,
+// the reader must have begun in an earlier commit group (the records of one commit), or at the beginning of the file.
 type chainCheck struct {
 	file *logFile
-	next events.Sequence // hash is the chain value before this record; 0: hash is not known
+	next events.Sequence // hash is the chain value (hash over all records) before this record; 0: hash is unknown
 	hash events.Hash
 }
 
-// whole returns how many of the chunks belong to complete commit groups with a correct chain value. next is a record in
-// the first chunk. On a wrong chain value whole returns an error, and the number of chunks before that group.
+// whole returns how many of the chunks belong to complete commit groups (each: the records of one commit) with a
+// correct chain value (hash over all records so far). next is a record in the first chunk. On a wrong chain value whole
+// returns an error, and the number of chunks before the wrong group.
 func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk.Chunk) (whole int, err error) {
 	if k.file != f || k.next != next {
 		k.file, k.next = f, 0
 		if next == f.first {
-			if hash, err := f.hashBefore(); err == nil { // an error here is reported by another read
+			if hash, err := f.hashBefore(); err == nil { // an error here is reported by the read of the records
 				k.next, k.hash = next, hash
 			}
 		}
@@ -43,7 +44,8 @@ func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk.Chun
 	return whole, nil
 }
 
-// group verifies the hash chain over the chunks of one commit group. stored is the chain value at the end of the group.
+// group computes the hash chain over the chunks of one commit group (the records of one commit), and compares it with
+// stored, the chain value that the file has for the end of the group.
 func (k *chainCheck) group(f *logFile, group []chunk.Chunk, stored events.Hash) error {
 	hash, end := k.hash, events.Sequence(0)
 	for _, c := range group {
@@ -58,7 +60,7 @@ func (k *chainCheck) group(f *logFile, group []chunk.Chunk, stored events.Hash) 
 		}
 		if err != nil {
 			k.next = 0
-			return nil //nolint:nilerr // see above
+			return nil //nolint:nilerr // decoding the records reports the damaged one
 		}
 		end = r.Next
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/lockfile"
 )
 
-// Close implements store.Log.
+// Close implements store.Log: it commits all appended batches, writes the file CLOSED with the head, and releases the
+// log.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	first := l.queue.Close()
@@ -25,7 +26,7 @@ func (l *Log) Close() error {
 
 	l.mu.Lock()
 	l.closed = true
-	failed, losses := l.queue.Failed(), l.losses // while a loss is known, the files that prove it must stay
+	failed, losses := l.queue.Failed(), l.losses // while a loss of records is known, the files that prove it must stay
 	l.announce()
 	l.mu.Unlock()
 	var errs []error
@@ -45,14 +46,15 @@ func (l *Log) Close() error {
 	}
 	if errors.Join(errs...) == nil && len(losses) == 0 {
 		id, end := l.Durable()
-		if err := writeWitness(filepath.Join(l.dir, closedName), id, end); err != nil { // it only reveals a later loss
+		// Without the file CLOSED, only the detection of a later loss is weaker.
+		if err := writeWitness(filepath.Join(l.dir, closedName), id, end); err != nil {
 			l.options.Logger.Warn("the end of the log is not witnessed", slog.Any("error", err))
 		}
 	}
 	return errors.Join(append(errs, lockfile.Release(l.lock))...)
 }
 
-// closedName is the name of the file that records the head while the log is closed. It reveals a damaged end: if the
-// newest meta page is damaged, bbolt falls back to the commit before the last one. After a crash that may be right,
-// after a Close it never is.
+// closedName is the name of the file that records the head (last record and chain hash) while the log is closed. It
+// reveals a damaged end: if bbolt's newest meta page is damaged, bbolt falls back to the commit before the last one.
+// Without CLOSED that would look like a commit that a crash interrupted.
 const closedName = "CLOSED"

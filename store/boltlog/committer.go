@@ -21,26 +21,29 @@ const retryDelay = 200 * time.Millisecond
 // pending is a batch that was appended and is not durable yet.
 type pending = commit.Batch[work]
 
-// work is what the committer must know about a batch.
+// work is a batch as the committer (the goroutine that writes commits) needs it: the encoded records, and the values to
+// store with them.
 type work struct {
 	stored [][]byte
 	first  events.Sequence
-	after  store.Head // without the hash
+	after  store.Head // the head (last record) after the batch, without the hash, which the committer computes
 	epoch  uint64
 	term   uint64
 	file   events.Sequence
-	index  *index.Index // index of that file
-	given  bool         // appended by AppendStored
-	hash   events.Hash  // if given: the chain value that the records must have
+	index  *index.Index // index of the file with first record `file`
+	given  bool         // the batch came from AppendStored: another log has stored it already
+	hash   events.Hash  // if given: the chain value (hash over all records so far) that must result after the records
 }
 
-// commits runs the committer, which makes batches durable, until Close or a failed commit.
+// commits makes appended batches durable, one group of batches after the other, until Close or a failed commit. Open
+// starts it as a goroutine.
 func (l *Log) commits() {
 	defer close(l.committed)
 	l.queue.Run(&l.mu, commit.Backend[work]{Commit: l.commit, Committed: l.landed})
 }
 
-// commit makes a group of batches durable.
+// commit makes a group of batches durable in one transaction, with the consumers' offsets (up to which record each has
+// read). It first creates a new file if the group begins one, and waits until there is disk space.
 func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error {
 	after, err := l.headBehind(group)
 	if err != nil {
@@ -67,7 +70,8 @@ func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error
 	return nil
 }
 
-// headBehind returns the head of the log after the group.
+// headBehind returns the head (last record, its chain hash and time) that the log will have after the group. It returns
+// ErrDiverged if batches of another log do not have the chain value they claim.
 func (l *Log) headBehind(group []*pending) (after head, err error) {
 	after = l.tail.head
 	for _, b := range group {
@@ -87,7 +91,8 @@ func (l *Log) headBehind(group []*pending) (after head, err error) {
 	return after, nil
 }
 
-// before calls Options.Before for a group of batches.
+// before calls Options.Before, which may refuse a group of batches before it is written. It skips batches from
+// AppendStored.
 func (l *Log) before(group []*pending, after head, offsets map[string]events.Sequence) error {
 	if l.options.Before == nil || len(group) == 0 || group[0].Work.given {
 		return nil
@@ -106,8 +111,9 @@ func (l *Log) before(group []*pending, after head, offsets map[string]events.Seq
 	return l.options.Before(g)
 }
 
-// hold waits for disk space for a group. Room has already reserved space, but the group may need more than that, or
-// readers may keep many old pages in use. Waiting does no harm, while a commit without space would end the log.
+// hold reserves disk space for a group of batches, and waits while the disk is full. Room has already reserved space,
+// but the group may need more, or readers may keep many old pages in use. Waiting does no harm; a commit without space
+// would end the log. It gives up when the log is closing.
 func (l *Log) hold(bytes int64) error {
 	for said := false; ; {
 		l.space.Lock()
@@ -126,7 +132,8 @@ func (l *Log) hold(bytes int64) error {
 	}
 }
 
-// chunksOf encodes the records of a group. hash is the chain value (hash over all records so far) after them.
+// chunksOf encodes the records of a group into chunks, the values that bbolt stores. The last chunk gets hash, the
+// chain value (hash over all records so far) after the group.
 func chunksOf(group []*pending, hash events.Hash) []chunk.Chunk {
 	var w chunk.Writer
 	for _, b := range group {
@@ -137,7 +144,8 @@ func chunksOf(group []*pending, hash events.Hash) []chunk.Chunk {
 	return w.End(hash)
 }
 
-// rotate creates the file that p's batch begins, and seals the file before it.
+// rotate creates the log file that begins with batch p, and seals the previous file (nothing is written to it any
+// more).
 func (l *Log) rotate(p *work) error {
 	l.space.Lock()
 	defer l.space.Unlock()
@@ -178,7 +186,8 @@ func (l *Log) rotate(p *work) error {
 	return nil
 }
 
-// seal turns the writer's newest file into a read-only one. close closes it for writing.
+// seal turns the newest file into a read-only one. The argument close is called to close the file for writing; then
+// seal opens it for readers.
 func (f *logFile) seal(close func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -194,7 +203,8 @@ func (f *logFile) seal(close func() error) error {
 	return nil
 }
 
-// spareTail returns an empty file for the next rotation, and creates it if necessary. The caller must hold space.
+// spareTail returns an empty file for the next rotation (change to a new log file), and creates it if necessary. The
+// caller must hold the mutex space.
 func (l *Log) spareTail() (*tail, error) {
 	if l.spare != nil {
 		return l.spare, nil

@@ -27,7 +27,7 @@ const (
 	fileSuffix     = ".db"
 	indexSuffix    = ".idx"
 	snapshotSuffix = ".snap"
-	listSuffix     = ".jobs" // written by package joblist
+	listSuffix     = ".jobs" // the .jobs file, an index of the Jobs in one log file; written by package joblist
 )
 
 func fileName(first events.Sequence, suffix string) string {
@@ -40,29 +40,33 @@ type logFile struct {
 	path  string
 	first events.Sequence
 
-	mu     sync.RWMutex // readers hold it for reading; sealing, replacing and closing the file lock it
-	db     *bbolt.DB    // set while the file is the newest one, which is written
-	file   *os.File     // set otherwise
+	mu     sync.RWMutex // held for reading by readers, for writing while the file is sealed, replaced or closed
+	db     *bbolt.DB    // set while this is the newest file, which is still written
+	file   *os.File     // set once the file is sealed
 	sealed *boltfile.Pages
 	ended  error // why the file can no longer be read; nil if it can
-	// replaced: the file was packed after it was opened. A reader that continues in the new version may find a chunk
-	// that begins before the wanted record.
+	// replaced: the file was packed (rewritten in compressed form) after it was opened. A chunk (stored group of
+	// records) of the packed file may begin before the record at which a reader continues.
 	replaced atomic.Bool
-	// condemned: a Pruned record with the file's size is about to be written, so the file must not be packed any more.
-	// Guarded by mu.
+	// condemned: the file is to be deleted, and a Pruned record with its size is about to be written. So the file must
+	// not be packed (compressed) any more. Guarded by mu.
 	condemned bool
 	// follows is the first record of the next file; 0 when there is none or it is unknown.
 	follows atomic.Uint64
 
 	// The fields below are for readers of a log that may be damaged. They are fixed at the open.
-	until     events.Sequence // last record, if it is known and another file follows; otherwise 0
-	told      *head           // the file's head, taken from the next file because its own is unreadable
-	seam      error           // what is wrong between the previous file and this one
-	disturbed func() error    // returns an error if a process has written to the file since the open; nil if none can
+	// last record, if it is known and another file follows; otherwise 0
+	until events.Sequence
+	// head (last record) of this file, taken from the next file because this file's own is unreadable
+	told *head
+	// what is wrong between the previous file and this one; nil if nothing is
+	seam error
+	// returns an error if a process has written to the file since it was opened; nil if no process can write it
+	disturbed func() error
 
 	indexMu    sync.Mutex
 	memory     *index.Index       // index of the newest file, or of a sealed file until its index is on disk
-	holed      error              // says which records memory lacks, if it was built from a damaged file
+	holed      error              // set if memory was built from a damaged file: says which records it lacks
 	stored     *streamindex.Index // index on disk of a sealed file; opened at the first query
 	distrusted bool               // a block of the index on disk is damaged
 }
@@ -86,7 +90,7 @@ func (f *logFile) openPages() error {
 	return nil
 }
 
-// end closes the file and its index. From then on readers get the error reason.
+// end closes the file and its index. Later reads of the file return the error reason.
 func (f *logFile) end(reason error) error {
 	return errors.Join(f.endRecords(reason), f.closeIndex())
 }
@@ -116,7 +120,8 @@ func (f *logFile) closeIndex() error {
 	return x.Close()
 }
 
-// begin returns the beginning (identity, head before the file, …) that the file stores. The file must be sealed.
+// begin reads the description that is stored at the beginning of a file: the log's identity (ID and epoch), the head
+// before the file, the reader version it needs. The file must be sealed (no longer written).
 func (f *logFile) begin() (begin, error) {
 	v, err := f.meta(beginKey)
 	if err != nil {
@@ -137,7 +142,8 @@ func (f *logFile) meta(key []byte) ([]byte, error) {
 	return t.Get(key)
 }
 
-// offsets returns the offsets of consumers that the file stores. The file must be sealed.
+// offsets returns, for each consumer (a reader that follows the log), up to which record it had read when the file was
+// last written. The file must be sealed (no longer written).
 func (f *logFile) offsets() (map[string]events.Sequence, error) {
 	t, err := f.sealed.Bucket(offsetsBucket)
 	if err != nil {
@@ -154,14 +160,15 @@ func (f *logFile) offsets() (map[string]events.Sequence, error) {
 	return all, err
 }
 
-// chunkCursor iterates over the chunks of a file in order of their keys.
+// chunkCursor iterates over the chunks (stored groups of records) of a file in the order of their keys. Floor returns
+// the last chunk at or before a key.
 type chunkCursor interface {
 	Floor(key []byte) (k, v []byte, err error)
 	Next() (k, v []byte, err error)
 }
 
-// walk calls fn with a cursor over the chunks of the file. Values are valid until fn returns. fn must be fast, because
-// an open bbolt transaction makes the newest file grow.
+// walk calls fn with a cursor over the chunks (stored groups of records) of the file. The cursor's values are valid
+// until fn returns. fn must be fast, because an open bbolt transaction makes the newest file grow.
 func (f *logFile) walk(fn func(chunkCursor) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -200,9 +207,9 @@ func (c *boltCursor) Next() (k, v []byte, err error) {
 	return k, v, nil
 }
 
-// chunks returns copies of the chunks that contain records [from, through], unpacked: as many as fit into size bytes,
-// but at least one. after is the first record of the next chunk, or through+1. On an error it also returns the chunks
-// before the damaged one.
+// chunks returns copies of the chunks (stored groups of records) that contain records [from, through], decompressed. It
+// returns as many as fit into size bytes, but at least one. after is the first record behind these chunks, or through+1
+// if they contain all. On an error it also returns the chunks before the damaged one.
 func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk.Chunk, after events.Sequence, err error) {
 	after = through + 1
 	err = f.walk(func(c chunkCursor) error {
@@ -228,8 +235,8 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk.C
 	return out, after, err
 }
 
-// corrupt returns the error for record `at`, which cannot be trusted. The error also names the next file, because each
-// file can be read without the others.
+// corrupt returns a CorruptError for record `at`. The error also names the first record of the next file, because that
+// file can be read without this one.
 func (f *logFile) corrupt(at events.Sequence, cause error) error {
 	err := corruptAt(f.path, at, cause)
 	next := events.Sequence(f.follows.Load())
@@ -239,7 +246,8 @@ func (f *logFile) corrupt(at events.Sequence, cause error) error {
 	return err
 }
 
-// goesOn adds to bad the record from which the log can be read again, the first one of the next file.
+// goesOn adds to bad the record `next` from which the log can be read again after the damage: the first record of the
+// next file.
 func goesOn(bad *store.CorruptError, next events.Sequence) {
 	bad.Next = next
 	bad.Hint += fmt.Sprintf("; those from %d on can be read: --from %d", next, next)
@@ -257,8 +265,8 @@ func corruptAt(path string, at events.Sequence, cause error) error {
 	return &store.CorruptError{Path: path, At: at, Cause: cause, Hint: hint}
 }
 
-// damaged reports whether err says that a file has bad content. Failed and cancelled reads, and logs that need another
-// program, do not count.
+// damaged reports whether err says that a file has bad content. It is false for failed or cancelled reads, and for logs
+// that need a newer program.
 func damaged(err error) bool {
 	var path *fs.PathError
 	var errno syscall.Errno

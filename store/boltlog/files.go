@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Files implements store.Filed. If the end of a file cannot be read, its End is zero.
+// Files implements store.Filed: it returns the log's files with their first and last records, oldest first. If the end
+// of a file cannot be read, its End is zero.
 func (l *logReader) Files() ([]store.File, error) {
 	s, err := l.view()
 	if err != nil {

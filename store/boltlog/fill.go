@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/lockfile"
 )
 
-// fillNote begins the text in the restore mark of a directory that is being filled, so that it is not taken for a
-// restore.
+// fillNote begins the text in the file RESTORING while a directory is filled with files of another replica. It tells
+// this directory from one with an unfinished restore.
 const fillNote = "files of another replica of log "
 
 // Filling implements store.Filling: a directory in which a log is built from the files of another replica. Use Fill to
@@ -24,12 +24,13 @@ const fillNote = "files of another replica of log "
 type Filling struct {
 	dir, logID string
 	lock       *os.File
-	taken      map[events.Sequence]bool // sealed files in the directory that are intact
+	taken      map[events.Sequence]bool // by first record: whether the file in the directory is intact
 }
 
 var _ store.Filling = (*Filling)(nil)
 
-// Unfilled reports whether a filling of this directory began and did not end.
+// Unfilled reports whether dir holds an unfinished filling: files of another replica that do not make a complete log
+// yet.
 func Unfilled(dir string) (bool, error) {
 	note, err := Restoring(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,7 +39,8 @@ func Unfilled(dir string) (bool, error) {
 	return len(note) > len(fillNote) && note[:len(fillNote)] == fillNote, err
 }
 
-// Vacant returns an error unless the directory is empty, or has a filling that did not end.
+// Vacant returns an error unless the directory is empty or absent, or holds an unfinished filling (files of another
+// replica that do not make a complete log yet).
 func Vacant(dir string) error {
 	began, err := Unfilled(dir)
 	if err != nil || began {
@@ -58,8 +60,9 @@ func Vacant(dir string) error {
 	return nil
 }
 
-// Fill begins to fill a directory that has no log, or continues an interrupted filling. It holds the LOCK until Close.
-// The error is ErrHeld if another process has the LOCK, and fs.ErrExist if there is already a log.
+// Fill prepares a directory for the files of another replica of log logID, or continues an interrupted Fill. The
+// Filling holds the LOCK until Close. The error is ErrHeld if another process has the LOCK, and fs.ErrExist if there is
+// already a log.
 func Fill(dir, logID string) (*Filling, error) {
 	unfilled, err := Unfilled(dir)
 	if err == nil && !unfilled {
@@ -93,13 +96,15 @@ func Fill(dir, logID string) (*Filling, error) {
 
 func (f *Filling) path(first events.Sequence) string { return filepath.Join(f.dir, FileName(first)) }
 
-// Has implements store.Filling.
+// Has implements store.Filling: it reports whether the file that begins with record first is already in the directory,
+// intact, and leads from head `before` to head `end`.
 func (f *Filling) Has(ctx context.Context, first events.Sequence, before, end store.Head) bool {
 	f.taken[first] = wanted{logID: f.logID, first: first, before: before, end: end}.check(ctx, f.path(first)) == nil
 	return f.taken[first]
 }
 
-// File implements store.Filling.
+// File implements store.Filling: it stores the sealed file that fetch downloads. The file is kept only if it is intact
+// and its records lead from head `before` to head `end`.
 func (f *Filling) File(
 	ctx context.Context, first events.Sequence, before, end store.Head, fetch store.Fetch,
 ) error {
@@ -111,7 +116,8 @@ func (f *Filling) File(
 	return os.Rename(temp, f.path(first))
 }
 
-// Tail implements store.Filling.
+// Tail implements store.Filling: it writes the newest file from records in stored form, and returns the head after
+// them.
 func (f *Filling) Tail(
 	ctx context.Context, tail *store.SharedFile, stored iter.Seq2[[]byte, error],
 ) (store.Head, error) {
@@ -134,20 +140,20 @@ func (f *Filling) Tail(
 	return end, err
 }
 
-// Verify implements store.Filling.
+// Verify implements store.Filling: it checks the files like the package's Verify, as one log that has all heads in has.
 func (f *Filling) Verify(
 	ctx context.Context, progress func(done, total int64), has ...store.Head,
 ) (store.Report, error) {
 	return verify(&verifier{ctx: ctx, dir: f.dir, progress: progress, has: has, locked: true})
 }
 
-// Key implements store.Filling.
+// Key implements store.Filling: it stores the log's secret key.
 func (f *Filling) Key(key events.Key) error {
 	return disk.WriteFile(filepath.Join(f.dir, keyName), key[:])
 }
 
-// End implements store.Filling.
+// End implements store.Filling: it makes the directory durable and removes its mark, so that the log can be opened.
 func (f *Filling) End() error { return EndRestore(f.dir) }
 
-// Close implements store.Filling.
+// Close implements store.Filling: it releases the LOCK. An unfinished filling can be continued by another Fill.
 func (f *Filling) Close() error { return lockfile.Release(f.lock) }

@@ -16,17 +16,18 @@ import (
 	"github.com/jobledger/jobledger/store/internal/streamindex"
 )
 
-// visit is a function that is called for each record of a file, in order. l has the record's sequence and kind.
+// visit is called for each record of a file, in order. l has the record's sequence and kind, stored its bytes.
 type visit func(l events.Label, stored []byte) error
 
-// scan reads the stored records of the file up to record last, and checks each one: checksum, no gaps, label, and that
-// the last one ends a batch. After the last record of each commit group it calls group with the stored chain value,
-// unless group is nil. An error names the first bad record.
+// scan reads the records of the file up to record last, and calls fn for each. It checks checksums, sequences and
+// labels (sequence and kind), and that the last record ends a batch. group, if not nil, is called after each commit
+// group (the records of one commit) with the chain value (hash over all records so far) that the file stores. An error
+// names the first bad record.
 func (f *logFile) scan(last events.Sequence, fn visit, group func(events.Hash) error) error {
 	return f.scanFrom(f.first, last, fn, group)
 }
 
-// scanFrom is like scan, but begins with record from.
+// scanFrom is scan for the records from record `from` on.
 func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(events.Hash) error) error {
 	ended := true
 	for next := from; next <= last; {
@@ -56,14 +57,15 @@ func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(even
 	return nil
 }
 
-// chunkEnd says whether a batch or a commit group ends with a chunk.
+// chunkEnd says what ends with a chunk (stored group of records): batch, if a batch does; group, not nil, if a commit
+// group (the records of one commit) does. *group is then the chain value stored for it.
 type chunkEnd struct {
 	batch bool
 	group *events.Hash
 }
 
-// scanChunk reads the records of a chunk, and increments *next after each. The first record must be *next; with within,
-// the chunk may begin earlier.
+// scanChunk calls fn for the records of a chunk (stored group of records), and increments *next after each. The chunk
+// must begin with record *next. If within is set, it may begin earlier; the earlier records are skipped.
 func scanChunk(c chunk.Chunk, next *events.Sequence, within bool, fn visit) (chunkEnd, error) {
 	reader, err := c.Reader()
 	if err != nil {
@@ -98,8 +100,9 @@ func scanChunk(c chunk.Chunk, next *events.Sequence, within bool, fn visit) (chu
 	}
 }
 
-// buildIndex returns the index of the file's records up to last. It starts from the stored index if that covers a part
-// of them. On an error, the index covers the records before the bad one.
+// buildIndex returns the index of the file's records up to record last: which records each stream (all records of one
+// Job or CronJob) has. It extends the stored index if there is one. On an error, the index covers the records before
+// the bad one.
 func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
 	x, from := f.indexed(last)
 	return x, f.scanFrom(from, last, func(l events.Label, stored []byte) error { return indexRecord(x, l, stored) }, nil)
@@ -126,7 +129,7 @@ func indexRecord(x *index.Index, l events.Label, stored []byte) error {
 	return nil
 }
 
-// run returns the positions of the stream's records in this file that are in [from, through].
+// run returns the sequences of the stream's records in this file that are in [from, through].
 func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index.Run, err error) {
 	err = f.ask(
 		func(x *index.Index) { run = x.Run(s, from, through) },
@@ -138,7 +141,8 @@ func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index
 	return run, err
 }
 
-// namedStreams returns the streams in this file whose object had the name, oldest first.
+// namedStreams returns the streams (records of one Job or CronJob) in this file whose object had the name, oldest
+// first, as far as a record up to through tells it.
 func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []index.NamedStream, err error) {
 	err = f.ask(
 		func(x *index.Index) { all = x.Bearers(name, through) },
@@ -149,8 +153,8 @@ func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []
 	return all, err
 }
 
-// ask queries the index of the file, in memory or on disk. If the index on disk is missing, damaged or of another file,
-// ask rebuilds it.
+// ask queries the index of the file: memory is called if it is in memory, stored if it is on disk. If the index on disk
+// is missing, damaged or of another file, ask rebuilds it in memory.
 func (f *logFile) ask(memory func(*index.Index), stored func(*streamindex.Index) error) error {
 	for {
 		inMemory, onDisk, err := f.lookup()
@@ -195,14 +199,16 @@ func (f *logFile) lookup() (*index.Index, *streamindex.Index, error) {
 	return f.memory, nil, nil
 }
 
-// hole returns an error that says which records the index may lack, if it was built from a damaged file; otherwise nil.
+// hole returns an error that says which records the file's index lacks, if the index was built from a damaged file;
+// otherwise nil.
 func (f *logFile) hole() error {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	return f.holed
 }
 
-// Holes implements store.Filed. It returns an error for each sealed file whose index lacks records, because of damage.
+// Holes implements store.Filed: it returns an error for each sealed file whose index lacks records, because the file is
+// damaged.
 func (l *logReader) Holes() (all []error) {
 	s, err := l.view()
 	if err != nil {
@@ -216,7 +222,7 @@ func (l *logReader) Holes() (all []error) {
 	return all
 }
 
-// sealedHead returns the head of a sealed file.
+// sealedHead returns the head after a sealed file: its last record, with chain hash, epoch and term.
 func (f *logFile) sealedHead() (head, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -230,7 +236,8 @@ func (f *logFile) sealedHead() (head, error) {
 	return end, nil
 }
 
-// distrust stops the use of an index on disk, of which a block could not be read.
+// distrust stops the use of the index x on disk, because a block of it could not be read. The index is then rebuilt in
+// memory.
 func (f *logFile) distrust(x *streamindex.Index) {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -261,8 +268,8 @@ func (f *logFile) hasStoredIndex() bool {
 	return f.stored != nil
 }
 
-// storeIndex writes the index of a sealed file to disk, and frees the index in memory. before is the previous file; nil
-// for none.
+// storeIndex writes the index of a sealed file to disk, and frees the index in memory. before is the file before this
+// one in the log; nil for none.
 func (f *logFile) storeIndex(before *logFile) error {
 	memory, _, err := f.lookup()
 	if err == nil {
@@ -285,14 +292,15 @@ func (f *logFile) storeIndex(before *logFile) error {
 	return err
 }
 
-// writeIndex writes the index of the file's records up to head end.
+// writeIndex writes the index of the file's records up to head end to disk. It includes the creation time of the
+// youngest object in this file and in `before`, the file before it (nil for none).
 func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFile) error {
 	youngest := memory.Youngest()
 	switch {
 	case before != nil:
 		youngest = max(youngest, before.youngestThrough())
 	case f.first > 1:
-		youngest = anyAge // earlier files were pruned, so the age of their objects is not known
+		youngest = anyAge // earlier files were pruned (deleted), so the age of the objects in them is not known
 	}
 	if err := disk.WriteFile(f.indexPath(), streamindex.Encode(memory, end, youngest)); err != nil {
 		return fmt.Errorf("store the index of %s: %w", f.path, err)
@@ -300,8 +308,8 @@ func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFil
 	return nil
 }
 
-// indexTail stores the index of the newest file when the log is closed, for readers of the closed log. It is replaced
-// later, when the file has more records.
+// indexTail stores the index of the newest file when the log is closed, so that readers of the closed log need not
+// build it. The index is replaced later, when the file has more records.
 func (l *Log) indexTail() error {
 	var before *logFile
 	n := len(l.files)
@@ -315,7 +323,7 @@ func (l *Log) indexTail() error {
 	return f.writeIndex(f.memory, l.durable, before)
 }
 
-// anyAge means that the age is not known: the file may have objects of any age.
+// anyAge stands for an unknown creation time: the file may have objects of any age.
 const anyAge = events.Time(math.MaxInt64)
 
 // youngestThrough returns the latest creation time of all objects in this sealed file and all earlier files, even
@@ -329,7 +337,8 @@ func (f *logFile) youngestThrough() events.Time {
 	return f.stored.Youngest
 }
 
-// indexSealed stores the index of a sealed file. If that fails, the index is rebuilt when it is needed.
+// indexSealed stores the index of a sealed file f. before is the file before f in the log. If that fails, the index is
+// rebuilt when a reader needs it.
 func (l *Log) indexSealed(f, before *logFile) {
 	if err := f.storeIndex(before); err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) {
 		l.options.Logger.Warn("the index of a sealed file is not stored", slog.String("file", f.path), slog.Any("error", err))

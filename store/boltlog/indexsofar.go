@@ -10,10 +10,10 @@ import (
 )
 
 // indexEvery is the number of records after which the index of the newest file is stored again. So after a crash a
-// reader scans at most about 262,144 headers to complete the index.
+// reader scans at most about 262,144 records to complete the index.
 const indexEvery = 256 << 10
 
-// indexSoFar stores the index of the newest file up to the durable head.
+// indexSoFar stores the index of the newest file up to the durable head (the last record on disk).
 func (l *Log) indexSoFar() {
 	l.indexing.Lock()
 	defer l.indexing.Unlock()
@@ -28,8 +28,8 @@ func (l *Log) indexSoFar() {
 	}
 }
 
-// indexed returns the index of the file that is on disk, which may cover only a part of the records, and the first
-// record that it does not cover. If there is no index that matches the file, it returns an empty one.
+// indexed returns the index that is stored on disk for the file, and the first record that this index does not cover.
+// If no index matches the file, it returns an empty one and the file's first record.
 func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) {
 	none := index.New(f.first)
 	had := indexEnd(f.indexPath())

@@ -17,8 +17,9 @@ import (
 // be read, verified and replayed; a controller that runs on such a copy creates a new key.
 const keyName = "KEY"
 
-// Key implements store.Opened. If the log has no key, it gets the key in the options, or a random one; the key is
-// durable when Key returns. If the log's key is not the key in the options, the error is store.ErrOtherKey.
+// Key implements store.Opened: it returns the log's secret key. If the log has none, it stores the key in the options,
+// or else a random one, durably; made reports that. If the log's key is not the key in the options, the error is
+// store.ErrOtherKey.
 func (l *Log) Key() (key events.Key, made bool, err error) {
 	wanted := l.options.Key
 	switch key, err = ReadKey(l.dir); {

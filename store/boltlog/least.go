@@ -4,8 +4,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// readable returns events.ErrNewer if a file has content that needs a newer program. The file format itself was checked
-// at the open.
+// readable returns events.ErrNewer if a file has content that this program is too old to read. The file format itself
+// was checked at the open.
 func (l *Log) readable() error {
 	needs, err := l.needs()
 	if err != nil {
@@ -19,7 +19,7 @@ func (l *logReader) needs() (least, error) {
 	var all least
 	for _, f := range l.files {
 		if f.ended != nil {
-			continue // the file cannot be read; another error reports that
+			continue // the file cannot be read; a read of its records reports that
 		}
 		b, err := f.begin()
 		if err != nil {
@@ -32,12 +32,12 @@ func (l *logReader) needs() (least, error) {
 	return all, nil
 }
 
-// Readable returns events.ErrNewer if a program of version own cannot read the log. A number of own that is 0 is not
-// compared. A program calls it before it applies records.
+// Readable implements store.Archive: it returns events.ErrNewer if a program of version own cannot read the log. A
+// number in own that is 0 is not compared. A program calls Readable before it applies records.
 func (l *ReadOnly) Readable(own events.ReaderVersion) error {
 	needs, err := l.needs()
 	if err != nil {
-		return nil //nolint:nilerr // the damage is reported elsewhere
+		return nil //nolint:nilerr // a read of the records reports the damage
 	}
 	return needs.check(own)
 }

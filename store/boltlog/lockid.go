@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// bootFile is the file in which Linux gives the ID of the current boot.
+// bootFile is the file from which Linux programs read the ID of the current boot.
 const bootFile = "/proc/sys/kernel/random/boot_id"
 
 // LockID implements store.Opened. It identifies the LOCK file that this process holds, as BOOT/DEVICE/INODE: the boot

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// Log is an open log with its writer. Use Open to create one.
+// Log is an open log with its writer: it appends records and reads them. Use Open to create one.
 type Log struct {
 	*logReader
 	options store.Options
@@ -24,30 +24,31 @@ type Log struct {
 
 	// The fields below may be used only by the writer's goroutine.
 	term       uint64          // term of this process as the writer; no record has a later one
-	said       uint64          // term in the newest TermStarted record that was appended
-	appended   events.Sequence // Invariant: durable <= appended
+	said       uint64          // term in the newest TermStarted record (the first record of a writer) that was appended
+	appended   events.Sequence // last record that was appended. Invariant: durable <= appended
 	filling                    // the file to which the next batch is appended
-	filled     filling         // the file before; zero if it was full before this process opened the log
-	states     atomic.Int64    // bytes of stored states in the file before
+	filled     filling         // the file before that one; zero if it was full before this process opened the log
+	states     atomic.Int64    // bytes of stored states (a Job's folded state as a record) in the file before
 	space      sync.Mutex      // guards tail, spare and their reserved space; locked before logReader.mu
-	tail       *tail           // newest file; belongs to the committer, and is replaced only while space is held
+	tail       *tail           // newest file; belongs to the commit goroutine, and is replaced only while space is held
 	spare      *tail           // file that was created ahead for the next rotation; nil if there is none
 	background sync.WaitGroup  // goroutines that index sealed files or pack; they end by themselves or with the log
-	witness    sync.WaitGroup  // the goroutine of noteHeads
+	witness    sync.WaitGroup  // counts noteHeads, the goroutine that writes the file HEAD
 	noting     sync.Mutex      // held while HEAD is written; locked before logReader.mu
 	indexing   sync.Mutex      // held while a sealed file is indexed, because each index extends the previous one
 
 	pruning sync.Mutex               // held while files are deleted
-	leaving []leavingFile            // pruned files that are not removed yet, oldest first. Guarded by pruning
-	notedAt events.Sequence          // the record that the file PRUNING names; 0 without that file. Guarded by pruning
-	packing sync.Mutex               // held by Pack
-	packed  map[events.Sequence]bool // files that are packed or must not be. Guarded by packing
+	leaving []leavingFile            // files that are pruned but not removed yet, oldest first. Guarded by pruning
+	notedAt events.Sequence          // sequence in the file PRUNING; 0 without that file. Guarded by pruning
+	packing sync.Mutex               // held by Pack, which compresses sealed files
+	packed  map[events.Sequence]bool // by first record: files that are packed or must not be. Guarded by packing
 
 	// The fields below are guarded by logReader.mu.
-	queue     *commit.Queue[work]
-	offsets   map[string]events.Sequence
-	losses    []events.Loss   // ranges of records that the log once had; nil after GoOn
-	cut       events.Sequence // the highest First of all Pruned records; cutAt is the sequence of that record
+	queue   *commit.Queue[work]
+	offsets map[string]events.Sequence
+	losses  []events.Loss // lost records: ranges that the log once had; nil after GoOn
+	// the highest First (first record that pruning keeps) of all Pruned records; cutAt is the sequence of that record
+	cut       events.Sequence
 	cutAt     events.Sequence
 	tailFirst events.Sequence // first record of the file of the last commit; tailBytes are its bytes in use
 	tailBytes int64
@@ -59,7 +60,7 @@ type Log struct {
 	committed chan struct{} // closed when the committer has ended
 }
 
-// filling is what the writer knows about the content of one file.
+// filling is what the writer knows about the file to which it appends, or has appended.
 type filling struct {
 	nextFile  events.Sequence // first record of the file
 	nextIndex *index.Index
@@ -70,8 +71,8 @@ type filling struct {
 
 var _ store.Log = (*Log)(nil)
 
-// Damage implements store.Opened. It only reports that first records are missing, because Open refuses a log with any
-// other defect between its files.
+// Damage implements store.Opened: it returns the damage that is known without reading the whole log. It only reports
+// that the first records are missing, because Open refuses a log with any other defect between its files.
 func (l *Log) Damage() []error {
 	l.asked.Do(func() {
 		if s, err := l.view(); err == nil && s.files[0].first > 1 {
@@ -84,13 +85,14 @@ func (l *Log) Damage() []error {
 	return []error{l.unsaid}
 }
 
-// Term implements store.Log.
+// Term implements store.Log: it returns the number of this process's time as the writer.
 func (l *Log) Term() uint64 { return l.term }
 
-// NextFile implements store.Log.
+// NextFile implements store.Log: it returns the first record of the file to which the next batch is appended.
 func (l *Log) NextFile() events.Sequence { return l.nextFile }
 
-// Append implements store.Log. If a batch breaks the contract, the log fails.
+// Append implements store.Log: it queues a batch of records for the commit goroutine, and returns at once. If the batch
+// does not continue the last one, the log fails. soon starts a commit without delay.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	p := commit.NewBatch[work]()
 	p.Work = work{first: b.First(), file: l.nextFile, index: l.nextIndex}
@@ -102,7 +104,8 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	return l.push(p, b, identity, soon, err)
 }
 
-// push queues a batch for the committer. If err is not nil, it fails the log instead.
+// push queues a batch for the goroutine that commits. identity is the log's ID and epoch after the batch. If err is not
+// nil, the batch is refused, and the log fails with err. soon starts a commit without delay.
 func (l *Log) push(p *pending, b events.Batch, identity events.Identity, soon bool, err error) store.Commit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,9 +130,10 @@ func (l *Log) push(p *pending, b events.Batch, identity events.Identity, soon bo
 	return p
 }
 
-// encode encodes the records, and adds them to the index. Readers ignore index entries that are not durable yet.
+// encode encodes the records of b into p, and adds them to the index. identity is the log's ID and epoch before b;
+// encode returns the one after b. Readers ignore index entries that are not durable yet.
 func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (events.Identity, error) {
-	arena := make([]byte, 0, 256*len(b.Records)) // usually enough
+	arena := make([]byte, 0, 256*len(b.Records)) // a record usually needs less
 	bytes := int64(0)
 	for i := range b.Records {
 		start := len(arena)
@@ -137,7 +141,8 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 		if arena, err = events.AppendRecord(arena, &b.Records[i]); err != nil {
 			return identity, err
 		}
-		stored := arena[start:len(arena):len(arena)] // growing the arena later does not change this part
+		// The capacity of stored ends with the record, so a later append cannot overwrite it.
+		stored := arena[start:len(arena):len(arena)]
 		if identity, err = l.admit(p, &b.Records[i], stored, identity); err != nil {
 			return identity, err
 		}
@@ -147,7 +152,8 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 	return identity, nil
 }
 
-// admit checks a record and adds it to the batch. It returns the identity of the log after the record.
+// admit checks a record and adds it to the batch p and to the index. identity is the log's ID and epoch before the
+// record; admit returns the one after it.
 func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events.Identity) (events.Identity, error) {
 	if last := l.nextIndex.Last(r.Stream); last != r.Previous && (last != 0 || r.Previous >= l.nextFile) {
 		return identity, fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d",
@@ -169,10 +175,10 @@ func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events
 	return identity, nil
 }
 
-// turnOver decides after a batch whether the next batch begins another file. After a batch of AppendStored it decides
-// nothing, because the next such batch says so itself (BeginsFile). The caller holds mu.
+// turnOver decides after batch p whether the next batch begins another file. After a batch of AppendStored it decides
+// nothing, because there each batch says itself whether it begins a file. The caller holds mu.
 func (l *Log) turnOver(p *pending) {
-	l.nextBytes += int64(p.Bytes() + p.Bytes()/8) // approximate size in the file
+	l.nextBytes += int64(p.Bytes() + p.Bytes()/8) // approximate size in the file: 1/8 for overhead
 	if p.Work.given {
 		return
 	}
@@ -185,7 +191,8 @@ func (l *Log) turnOver(p *pending) {
 	}
 }
 
-// goOn prepares the writer to append after head end. f is the file that is continued.
+// goOn sets the writer's fields so that the next batch follows head end (the last record, its chain hash and time). f
+// is the newest file, x its index, said what its records say about pruning and states.
 func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	l.appended, l.nextFile, l.nextIndex, l.filing = end.Sequence, f.first, x, said.filing
 	l.cut, l.cutAt = said.cut, said.cutAt
@@ -194,7 +201,7 @@ func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
 	if end.Sequence >= f.first {
 		first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{})
-		if err == nil { // an error means damage that arose just now
+		if err == nil { // an error means damage that arose after the check at the open
 			l.began = first.Time
 		}
 	}
@@ -203,20 +210,21 @@ func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	}
 }
 
-// full reports whether another file should follow a file of this size. now is the time of the newest record.
+// full reports whether the current file is old enough, or with `size` bytes large enough, to be followed by another
+// file. now is the time of the newest record.
 func (l *Log) full(size int64, now events.Time) bool {
 	o := &l.options
 	old := o.RotateAfter > 0 && l.began != 0 && now.Sub(l.began) >= o.RotateAfter && !l.filing.Open()
 	return old || l.filing.Full(size, o.RotateBytes, o.MaxBytes/roofShare)
 }
 
-// beginFile makes the next batch begin another file.
+// beginFile makes the next batch, whose first record is `first`, begin another file.
 func (l *Log) beginFile(first events.Sequence) {
 	l.states.Store(l.filing.States())
 	l.filled, l.filling = l.filling, filling{nextFile: first, nextIndex: index.New(first)}
 }
 
-// Wait implements store.Log.
+// Wait implements store.Log: it blocks until a record after `after` is durable, and returns the last durable record.
 func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	for {
 		l.mu.Lock()
@@ -240,7 +248,7 @@ func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence,
 	}
 }
 
-// Offset implements store.Log.
+// Offset implements store.Log: it returns up to which record the consumer has read the log; 0 when unknown.
 func (l *Log) Offset(consumer string) (events.Sequence, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -250,7 +258,8 @@ func (l *Log) Offset(consumer string) (events.Sequence, error) {
 	return l.offsets[consumer], nil
 }
 
-// SetOffset implements store.Log.
+// SetOffset implements store.Log: it sets up to which record the consumer has read the log. The next commit makes it
+// durable.
 func (l *Log) SetOffset(consumer string, through events.Sequence) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,14 +13,15 @@ import (
 
 var _ store.Mender = (*Log)(nil)
 
-// Mend implements store.Mender.
+// Mend implements store.Mender: it replaces the damaged sealed file that begins with record first by the copy that
+// fetch downloads. The copy must be intact and fit between the neighbouring files.
 func (l *Log) Mend(ctx context.Context, first events.Sequence, fetch store.Fetch) error {
 	ctx, done, err := l.beside(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	l.packing.Lock() // packing writes a file of the same name
+	l.packing.Lock() // packing (compression) writes a temporary file of the same name
 	defer l.packing.Unlock()
 	s, err := l.view()
 	if err != nil {
@@ -77,15 +78,16 @@ func (l *Log) mend(ctx context.Context, files []*logFile, at int, fetch store.Fe
 	return disk.SyncDir(l.dir)
 }
 
-// wanted is what a file from another replica must be.
+// wanted describes which file another replica must send: its log, its first record, and the heads (last record and
+// chain hash) before it and at its end.
 type wanted struct {
 	logID       string
 	first       events.Sequence
 	before, end store.Head
 }
 
-// fetchFile stores the file that fetch writes at path, durably, and checks all of it. A file that is not intact is
-// removed.
+// fetchFile writes to path what fetch downloads, makes it durable, and checks that it is the wanted file. A file that
+// is damaged or another one is removed.
 func fetchFile(ctx context.Context, path string, want wanted, fetch store.Fetch) (err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/jobledger/jobledger/store/internal/fields"
 )
 
-// The buckets of a file, and the keys in metaBucket.
+// The bbolt buckets of a log file, and the two keys in metaBucket.
 var (
-	logBucket     = []byte("log")     // sequence → chunk
-	metaBucket    = []byte("meta")    // beginKey and headKey
-	offsetsBucket = []byte("offsets") // consumer → sequence, with a checksum
+	logBucket     = []byte("log")     // sequence of the first record → chunk (stored group of records)
+	metaBucket    = []byte("meta")    // the values of beginKey and headKey
+	offsetsBucket = []byte("offsets") // name of a consumer → record up to which it has read, with a checksum
 
-	beginKey = []byte("begin") // written when the file is created
-	headKey  = []byte("head")  // rewritten by every commit
+	beginKey = []byte("begin") // value: the file's description, written when the file is created
+	headKey  = []byte("head")  // value: the last record and its chain hash, rewritten by every commit
 )
 
-const bucketCount = 3 // of every file
+const bucketCount = 3 // buckets in every file
 
 const metaVersion = 1 // 0 is invalid
 
@@ -36,25 +36,26 @@ const metaVersion = 1 // 0 is invalid
 //	…       the rest, in the form of the version; CRC-32C of all bytes
 const beginVersion = 3
 
-// least is the minimum version of a program that reads a file, and the name of the program that wrote the file.
+// least tells which programs can read a file: the minimum version of a reader, and the name of the program that wrote
+// it.
 type least struct {
 	events.ReaderVersion
 	writer string
 }
 
-// begin is the stored beginning of a file. A reader that has only this file needs it.
+// begin is the description at the beginning of a log file. With it, the file can be read without the files before it.
 type begin struct {
-	identity events.Identity // identity when the file was created
+	identity events.Identity // the log's ID and epoch when the file was created
 	first    events.Sequence // first record of the file
-	before   store.Head      // head of the log before the file
+	before   store.Head      // head of the log (last record, its chain hash and time) before the file
 	least    least           // raised by each writer whose records need a newer reader
 }
 
-// head is the stored end of a file. It is also the fence: if a commit finds another value than this process wrote last,
-// another writer has changed the file, and the commit fails.
+// head is the stored end of a file: its last record, and who wrote it. It is also the fence: if a commit finds another
+// value than this process wrote last, another process has written the file, and the commit fails.
 type head struct {
 	store.Head
-	term  uint64 // number of times that the log was opened for writing
+	term  uint64 // number of the writer's time: how often the log was opened for writing
 	epoch uint64
 }
 
@@ -133,7 +134,8 @@ func newBeginning(sealed []byte) (*fields.Decoder, least, error) {
 	return d, needs, nil
 }
 
-// check returns ErrNewer if a program of version own cannot read what needs l. An own format of 0 means this program's.
+// check returns ErrNewer if a program of version own is too old to read a file that needs l. An own format of 0 means
+// the format of this program.
 func (l least) check(own events.ReaderVersion) error {
 	own.Format = cmp.Or(own.Format, events.Format)
 	if own.Reads(l.ReaderVersion) {

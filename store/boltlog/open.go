@@ -40,7 +40,7 @@ func Exists(dir string) (bool, error) {
 	return len(firsts) > 0, err
 }
 
-// listFiles returns the sequences in the names of the files in dir that end with suffix, ascending.
+// listFiles returns the files in dir whose names end with suffix, as the sequences in their names, ascending.
 func listFiles(dir, suffix string) ([]events.Sequence, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -81,19 +81,20 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 		l.release(err)
 		return nil, fmt.Errorf("open log %s: %w", dir, errors.Join(err, lockfile.Release(held)))
 	}
-	go l.commits() // ends with Close
+	go l.commits() // ends with Close or a failed commit
 	return l, nil
 }
 
-// restoringName is the name of a file that marks a directory during a restore. The log files in the directory may look
-// like a complete log although later ones are still missing, so no function opens them.
+// restoringName is the name of the mark file in a directory that is the target of an unfinished restore. The log files
+// in it may look like a complete log although later ones are still missing. So no function opens them.
 const restoringName = "RESTORING"
 
-// ErrRestoring: a restore into the directory has not ended, or not all files from another replica have arrived.
+// ErrRestoring is the error of an open when a restore into the directory has not ended, or not all files from another
+// replica have arrived.
 var ErrRestoring = errors.New("a restore into it has not ended: run 'jobledger restore' once more, with the same --from; " +
 	"a clone by 'jobledger clone', a replica by the controller, with --replicate or --follow")
 
-// restored returns ErrRestoring if the directory has the mark of an unfinished restore or filling.
+// restored returns ErrRestoring if the directory has the mark of an unfinished restore or clone.
 func restored(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, restoringName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +110,7 @@ func restored(dir string) error {
 // must come from AppendStored, because Options.Before sees either all records of a commit or none.
 func oneCommit(a, b *work) bool { return a.file == b.file && a.given == b.given }
 
-// release closes all files that were opened so far, after a failed open.
+// release closes all files, after a failed open. Readers of the files get the error reason.
 func (l *Log) release(reason error) {
 	for _, f := range l.files {
 		_ = f.end(reason)
@@ -121,8 +122,8 @@ func (l *Log) release(reason error) {
 	}
 }
 
-// load opens the log in three steps: it opens and identifies the files, looks for lost records, and prepares the newest
-// file for appends.
+// load opens the log in three steps: it opens the files and reads the log's ID from them, looks for lost records, and
+// prepares the newest file for appends.
 func (l *Log) load() error {
 	end, err := l.openAll()
 	if err != nil {
@@ -134,7 +135,8 @@ func (l *Log) load() error {
 	return l.goFrom(end)
 }
 
-// openAll opens the files, and returns the head at the end of the log. For a new log it creates the first file.
+// openAll opens the files of the log, and returns its last record (with chain hash, epoch and term). For a new log it
+// creates the first file.
 func (l *Log) openAll() (end head, err error) {
 	if err := tidy(l.dir); err != nil {
 		return end, err
@@ -163,8 +165,9 @@ func (l *Log) openAll() (end head, err error) {
 	return end, l.identify(end)
 }
 
-// lookBack looks for lost records, by comparing the log with the files beside it that tell how far it had got. If no
-// records are lost, it removes snapshots and indexes that belong to no file.
+// lookBack looks for lost records. It compares the log, which ends with head end, with the files beside it that tell
+// how far it had got (HEAD, CLOSED, snapshots). If no records are lost, it removes snapshots and indexes that belong to
+// no file.
 func (l *Log) lookBack(end head) error {
 	tail := l.files[len(l.files)-1]
 	offsets, err := tail.offsets()
@@ -179,7 +182,7 @@ func (l *Log) lookBack(end head) error {
 	return errors.Join(tidySnapshots(l.dir, l.identity, end.Head), tidyIndexes(l.dir))
 }
 
-// goFrom prepares the log for appends after head end.
+// goFrom prepares the log for appends after its last record, end, and starts the background goroutines.
 func (l *Log) goFrom(end head) error {
 	if err := l.openTail(end); err != nil {
 		return err
@@ -189,15 +192,15 @@ func (l *Log) goFrom(end head) error {
 			return err
 		}
 	}
-	sealed := l.files[:len(l.files)-1] // a copy, because a commit may begin a new file meanwhile
+	sealed := l.files[:len(l.files)-1] // a copy, because a commit may append a new file to l.files
 	l.background.Go(func() { l.indexAll(sealed) })
 	l.witness.Go(l.noteHeads) // ends when the log accepts nothing more
 	return nil
 }
 
-// forgetTail drops the newest file from the page cache, so that later reads come from the disk. A failed write of the
-// previous process may have left pages in the cache that are not on the disk. If that process closed the log, nothing
-// is done.
+// forgetTail drops the newest file from the page cache, so that later reads come from the disk. After a failed write,
+// the previous process may have left pages in the cache that are not on the disk. If it closed the log, forgetTail does
+// nothing.
 func (l *Log) forgetTail(first events.Sequence) error {
 	if _, err := os.Lstat(filepath.Join(l.dir, closedName)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -209,8 +212,9 @@ func (l *Log) forgetTail(first events.Sequence) error {
 	return errors.Join(disk.Forget(f), f.Close())
 }
 
-// lostRecords looks for proofs that the log once had records that it now lacks. If there are any, it returns an error,
-// or with Options.AcceptLoss notes the losses.
+// lostRecords looks for proofs that the log once had records that it now lacks. tail is the first record of the newest
+// file, end the log's last record, offsets the records up to which consumers have read. If there are proofs, it returns
+// an error, or with Options.AcceptLoss stores the losses in l.
 func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[string]events.Sequence) error {
 	all, err := wentBack(l.dir, l.identity, tail, end, offsets)
 	if err != nil {
@@ -232,7 +236,8 @@ func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[stri
 	return nil
 }
 
-// noted checks that the log contains the head that the file HEAD tells, if HEAD is of the log's current epoch.
+// noted checks that the log contains the record that the file HEAD names, with the same chain hash. It ignores a HEAD
+// of another epoch, and a record that is no longer kept.
 func (l *logReader) noted(end store.Head) error {
 	w, err := readWitness(filepath.Join(l.dir, headName), l.identity)
 	if err != nil || w.Epoch != l.identity.Epoch || w.Sequence < l.files[0].first || w.Sequence == 0 {
@@ -245,7 +250,7 @@ func (l *logReader) noted(end store.Head) error {
 	return err
 }
 
-// tidy removes temporary files, which a crashed process did not complete.
+// tidy removes temporary files that a crashed process left in dir.
 func tidy(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -272,7 +277,7 @@ func tidyIndexes(dir string) error {
 	return errors.Join(errs...)
 }
 
-// newTail creates an empty file for later records. It is not part of the log yet.
+// newTail creates an empty file for later records, under a temporary name. It is not part of the log yet.
 func newTail(dir string, rotateBytes int64, effects effects) (*tail, error) {
 	path := filepath.Join(dir, "next"+fileSuffix+disk.TempSuffix)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -281,7 +286,8 @@ func newTail(dir string, rotateBytes int64, effects effects) (*tail, error) {
 	return openTail(path, rotateBytes, effects)
 }
 
-// create creates the first file of a new log. When it returns, the log's identity is durable, before the first record.
+// create creates the first file of a new log. When it returns, the log's ID and epoch are durable; there is no record
+// yet.
 func (l *Log) create() error {
 	id := l.options.LogID
 	if id == "" {
@@ -303,7 +309,8 @@ func (l *Log) create() error {
 	return errors.Join(err, t.close(false))
 }
 
-// openFiles opens all files for reading, and checks that each begins where the previous one ends.
+// openFiles opens the files that begin with the records firsts, for reading, and checks that each begins where the
+// previous one ends. heads are the last records of the files.
 func openFiles(dir string, firsts []events.Sequence) (files []*logFile, heads []head, err error) {
 	for i, first := range firsts {
 		f, err := openSealed(dir, first)
@@ -344,7 +351,7 @@ func explainOpen(f *logFile, err error) error {
 	return err
 }
 
-// identify reads the log's identity from its files, and checks that record 1 agrees.
+// identify reads the log's ID and epoch from its files, and checks that record 1, if it is kept, agrees.
 func (l *logReader) identify(end head) error {
 	first, err := l.files[0].begin()
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// openTail verifies all of the newest file with read(2), and only then lets bbolt map it into memory.
+// openTail opens the newest file for appends after record end. It first verifies the whole file with read(2), because
+// bbolt trusts the pages that it maps into memory.
 func (l *Log) openTail(end head) error {
 	f := l.files[len(l.files)-1]
 	if id := l.options.LogID; id != "" && id != l.identity.LogID {
@@ -33,7 +34,8 @@ func (l *Log) openTail(end head) error {
 		return f.corrupt(f.first, err)
 	}
 	for consumer, through := range l.offsets {
-		// The records that the consumer had read are lost, and new records will get their sequences.
+		// The records that this consumer had read are lost, and new records will get their sequences. It must read
+		// those.
 		if through > end.Sequence {
 			l.offsets[consumer] = end.Sequence
 			l.queue.SetOffset(consumer, end.Sequence)
@@ -48,7 +50,7 @@ func (l *Log) openTail(end head) error {
 	l.tail.first = f.first
 	f.file, f.sealed, f.db, f.memory = nil, nil, l.tail.db, x
 	if err := l.tail.reserve(commitOverhead, l.step()); err != nil && !errors.Is(err, store.ErrNoRoom) {
-		return err // ErrNoRoom is tolerable, because the pages that the last commit freed suffice for the next step
+		return err // ErrNoRoom is tolerable: pages freed by the last commit suffice for the next step
 	}
 	if err := l.tail.claim(end, leastOf(&l.options)); err != nil {
 		return fmt.Errorf("claim the tail: %w", err)
@@ -63,8 +65,9 @@ func (l *Log) openTail(end head) error {
 	return disk.SyncDir(l.dir)
 }
 
-// check verifies a file that must end with head end: every page, chunk and record label, with their checksums. It
-// returns the index of the file, which extends the stored index if there is one.
+// check verifies a file that must end with head end: every page, chunk (stored group of records) and record label, with
+// their checksums. It returns the index of the file, which extends the stored index if there is one, and what the
+// records say about pruning and states.
 func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err error) {
 	if err := f.sealed.CheckBuckets(bucketCount); err != nil {
 		return nil, says, f.explain(f.first, err)
@@ -97,14 +100,17 @@ func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err erro
 	return x, says, f.checkEnd(end)
 }
 
-// fileSays is what the writer must know about the records of the newest file.
+// fileSays is what the records of the newest file tell the writer.
 type fileSays struct {
-	cut    events.Sequence // the highest First of the Pruned records; cutAt is the sequence of that record
+	// the highest First (first record that pruning keeps) of the file's Pruned records; cutAt is the sequence of that
+	// record
+	cut    events.Sequence
 	cutAt  events.Sequence
 	filing store.Filing
 }
 
-// checkEnd checks that the last chunk ends with head end, and that the file is as long as its meta page says.
+// checkEnd checks that the last chunk (stored group of records) ends with record end.Sequence, that the chain hash is
+// that of end, and that the file is as long as its meta page says.
 func (f *logFile) checkEnd(end store.Head) error {
 	if f.sealed.Truncated() {
 		return f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", boltfile.ErrPage, f.sealed.Size, f.sealed.Bytes()))
@@ -150,7 +156,7 @@ func readAhead(f *os.File, used int64) error {
 	return err
 }
 
-// unknownKind returns the error for a critical record (one that may not be skipped) of a kind unknown to this program.
+// unknownKind returns events.NewerError for a record of a kind that this program does not know, but may not skip.
 func unknownKind(l events.Label) error {
 	return &events.NewerError{Has: events.ReaderVersion{Format: events.Format}, What: fmt.Sprintf("record %d is of %s", l.Sequence, l.Kind)}
 }

@@ -16,8 +16,8 @@ const (
 )
 
 // Shares of Options.MaxBytes. A file may have 1/32 of it, or up to 1/8 when it has many states. A snapshot may have
-// 1/32. Room reserves at most 1/64 in a file, and possibly in two files, because the next one may already exist.
-// Example: with 4 GiB, files have 128 MiB, at most 512 MiB, and Room reserves at most 64 MiB.
+// 1/32. Room reserves at most 1/64 in one file; space may be reserved in two files, because the next one may already
+// exist. Example: with 4 GiB, files have 128 MiB, at most 512 MiB, and Room reserves at most 64 MiB in a file.
 const (
 	fileShare     = 32
 	roofShare     = 8
@@ -28,7 +28,7 @@ const (
 // leastOf returns the minimum reader version that files and snapshots of this process store.
 func leastOf(o *store.Options) least { return least{o.Least, o.Reader.Program} }
 
-// complete sets defaults and validates the options.
+// complete sets defaults in the options, and returns an error if a value is out of range.
 func complete(o *store.Options) error {
 	o.Least.Format = max(o.Least.Format, events.LeastFormat)
 	if o.RotateBytes == 0 {

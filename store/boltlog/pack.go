@@ -54,7 +54,7 @@ func (l *Log) Pack(ctx context.Context) (first events.Sequence, err error) {
 }
 
 // beside registers background work for which Close must wait. The returned context ends when the log is closed. The
-// caller must call done.
+// caller must call done when its work has ended. It returns an error if the log is closed already.
 func (l *Log) beside(ctx context.Context) (_ context.Context, done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *Log) beside(ctx context.Context) (_ context.Context, done func(), err e
 		return nil, nil, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
-	l.background.Go(func() { // ends with done, or with the log
+	l.background.Go(func() { // ends when done is called, or with the log
 		select {
 		case <-ctx.Done():
 		case <-l.committed:
@@ -128,7 +128,8 @@ func (l *Log) roomToPack(f *logFile) error {
 	return nil
 }
 
-// replace replaces the plain file by the packed one. It waits for readers that are just reading the plain file.
+// replace makes the packed (compressed) file take the place of the plain one, under the same name. It waits until no
+// reader is reading the plain file.
 func (f *logFile) replace(packed *logFile) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -147,5 +148,5 @@ func (f *logFile) replace(packed *logFile) error {
 	return plain.Close()
 }
 
-// discard removes a packed file that is not used.
+// discard closes and removes a packed (compressed) file that will not replace the plain one.
 func (f *logFile) discard() error { return errors.Join(f.end(store.ErrClosed), os.Remove(f.path)) }

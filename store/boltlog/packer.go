@@ -24,22 +24,22 @@ const (
 	packRest  = 4       // a pause is 4 times as long as the work before it
 )
 
-// packer writes one packed file, for one call of writePacked.
+// packer writes a packed file: the records of one sealed file in compressed blocks. It serves one call.
 type packer struct {
 	ctx     context.Context
 	file    *os.File
 	bolt    *boltfile.Writer
 	log     boltfile.Bucket
 	blocks  *chunk.BlockWriter
-	small   [2][]boltfile.Item // content of the buckets meta and offsets
-	before  events.Hash        // chain value before the file
+	small   [2][]boltfile.Item // keys and values of the buckets meta and offsets, which have no records
+	before  events.Hash        // chain value (hash over all records so far) before the file
 	synced  int64
 	resumed time.Time // end of the last pause
 	hurried bool      // make no pauses
 }
 
-// writePacked writes the content of a sealed file to a packed temporary file, and verifies what is on the disk. If a
-// crash leaves the temporary file behind, the next Open removes it.
+// writePacked writes the content of a sealed file, compressed, to a temporary file. It then reads the new file back and
+// verifies it. If a crash leaves the temporary file behind, the next Open removes it.
 func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
 	p := &packer{ctx: ctx, resumed: time.Now()}
 	return p.pack(f, f.path+disk.TempSuffix)
@@ -67,10 +67,10 @@ func (p *packer) pack(f *logFile, temp string) (packed *logFile, err error) {
 	return packed, nil
 }
 
-// smallBuckets are the buckets that have no records, in the order of the file.
+// smallBuckets are the two buckets that hold no records, in the order in which they are written.
 var smallBuckets = [2][]byte{metaBucket, offsetsBucket}
 
-// read copies the content of the small buckets.
+// read copies into p the content of the two buckets that hold no records.
 func (p *packer) read(f *logFile) (err error) {
 	for i, name := range smallBuckets {
 		if p.small[i], err = f.items(name); err != nil {
@@ -80,7 +80,8 @@ func (p *packer) read(f *logFile) (err error) {
 	return nil
 }
 
-// write writes the packed file, and returns the hash of its records.
+// write writes the packed file: the records of f in compressed blocks. It returns the hash of the records (recordSum).
+// end is the last record of f.
 func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	f.mu.RLock()
 	pageSize, transaction := f.sealed.PageSize, f.sealed.Transaction
@@ -114,8 +115,8 @@ func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	return records.end(end.Hash), p.file.Sync()
 }
 
-// block writes the current block of records to the file. hash is the chain value if the block ends a group, otherwise
-// nil.
+// block ends the current block of records and writes it to the file. hash is the chain value (hash over all records so
+// far) if a batch ends with the block, otherwise nil.
 func (p *packer) block(hash *events.Hash) error {
 	c := p.blocks.End(hash)
 	if err := p.log.Add(chunk.Key(c.First), c.Value); err != nil {
@@ -130,7 +131,8 @@ func (p *packer) block(hash *events.Hash) error {
 	return p.rest()
 }
 
-// rest sleeps for a multiple of the time that the work since the last pause took.
+// rest sleeps, for packRest times as long as the work since the last pause took, so that packing uses a fifth of the
+// time. It does not sleep if the packer is hurried. It returns an error if ctx has ended.
 func (p *packer) rest() error {
 	if p.hurried {
 		return context.Cause(p.ctx)
@@ -146,7 +148,8 @@ func (p *packer) rest() error {
 	}
 }
 
-// end writes the small buckets, the root page and the meta pages.
+// end writes what follows the records: the buckets meta and offsets, the root page and bbolt's meta pages. transaction
+// is the bbolt transaction number that the file gets.
 func (p *packer) end(transaction uint64) error {
 	log, err := p.log.End()
 	if err != nil {
@@ -169,7 +172,7 @@ func (p *packer) end(transaction uint64) error {
 	return p.bolt.End(buckets, transaction+1)
 }
 
-// items returns the keys and values of a small bucket of a sealed file.
+// items returns the keys and values of a sealed file's bucket that holds no records (meta or offsets).
 func (f *logFile) items(bucket []byte) (all []boltfile.Item, err error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -194,7 +197,8 @@ func sameItem(a, b boltfile.Item) bool {
 
 var errReadBack = errors.New("what was packed is not what is read back")
 
-// readBack opens the packed file, and checks that its content is the content of the plain file.
+// readBack opens the packed file at temp, and checks that its records have the hash want, and that it ends with head
+// end. first is its first record.
 func (p *packer) readBack(first events.Sequence, end head, temp string, want events.Hash) (packed *logFile, err error) {
 	packed = &logFile{path: temp, first: first}
 	if err := packed.openPages(); err != nil {
@@ -243,9 +247,10 @@ func (p *packer) compare(packed *logFile, end head, want events.Hash) error {
 	return err
 }
 
-// recordSum computes a hash over the stored records of a file, with the chain values before the first and after the
-// last one. A plain file and its packed form have the same recordSum, because it does not depend on pages. The chain
-// value alone would not do, because it does not cover every byte of a record.
+// recordSum computes a hash over the stored records of a file, and over the chain values (hash over all records so far)
+// before the first and after the last one. A plain file and its packed (compressed) form have the same recordSum,
+// because it does not depend on pages. The chain value alone would not do, because it does not cover every byte of a
+// record.
 //
 //	SHA-256( chain before ‖ 8 bytes length, big endian ‖ record ‖ … ‖ chain after )
 type recordSum struct{ hash.Hash }
@@ -268,8 +273,8 @@ func (s recordSum) end(behind events.Hash) (sum events.Hash) {
 	return sum
 }
 
-// recordsHash reads a sealed file completely, verifies its chain, and returns the recordSum of its records. It returns
-// ErrCorrupt when the file is damaged.
+// recordsHash returns the hash of a sealed file's records (recordSum). It reads the whole file and verifies its chain
+// values. It returns ErrCorrupt when the file is damaged.
 func (f *logFile) recordsHash(ctx context.Context) (events.Hash, error) {
 	before, err := f.hashBefore()
 	if err != nil {

@@ -17,9 +17,11 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Prune deletes files oldest first, one at a time, after a Pruned record about them is durable. So after a crash at any
-// moment the log begins with a whole file, and a record says why earlier ones are missing. The next open completes the
-// deletions. If a file cannot be removed, it no longer belongs to the log; later files are not removed before it, and
+// Prune deletes files oldest first, one at a time, after a Pruned record that names them is durable. So after a crash
+// at any moment the log begins with a whole file, and a record says why earlier ones are missing. The next open deletes
+// the remaining ones.
+//
+// If a file cannot be removed, it no longer belongs to the log all the same. Later files are not removed before it, and
 // each Prune first tries it again. Meanwhile the file PRUNING names the Pruned record, so that after a restart the file
 // still does not belong to the log.
 
@@ -27,8 +29,9 @@ import (
 // the newest Pruned record, with a checksum.
 const pruningName = "PRUNING"
 
-// Prunable returns the first sequence that Prune(before) would keep: the first record of the file that contains
-// `before`, or of the newest file. The caller must first append a Pruned record with this First.
+// Prunable returns the first record that would be kept by Prune(before): the first record of the file that contains
+// record `before`, or of the newest file if that comes earlier. Before Prune, the caller must append a Pruned record
+// with this record as its First.
 func (l *Log) Prunable(before events.Sequence) (events.Sequence, error) {
 	s, err := l.view()
 	if err != nil {
@@ -47,7 +50,8 @@ func (s view) prunable(before events.Sequence) events.Sequence {
 	return keep
 }
 
-// noteCut remembers the Pruned records among the appended ones. The caller holds mu.
+// noteCut remembers in l.cut the Pruned records (which say that older files may be deleted) among the appended ones.
+// The caller holds mu.
 func (l *Log) noteCut(b events.Batch) {
 	for i := range b.Records {
 		if p, ok := b.Records[i].Facts.(*events.Pruned); ok {
@@ -56,7 +60,8 @@ func (l *Log) noteCut(b events.Batch) {
 	}
 }
 
-// Prune implements store.Pruner.
+// Prune implements store.Pruner: it deletes the files that only have records before `before`, and returns the first
+// record that is kept.
 func (l *Log) Prune(ctx context.Context, before events.Sequence) (events.Sequence, error) {
 	keep, err := l.Prunable(before)
 	if err != nil {
@@ -76,7 +81,7 @@ func (l *Log) Prune(ctx context.Context, before events.Sequence) (events.Sequenc
 	return l.First(), l.deleteSnapshots()
 }
 
-// admits returns an error unless a durable Pruned record allows the deletion of the files before keep.
+// admits returns an error unless a durable Pruned record says that the files before record keep may be deleted.
 func (l *Log) admits(keep events.Sequence) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +105,7 @@ func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 		f := l.leaving[0]
 		if err := l.effects.remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err), l.noteLeaving())
-			return errors.Join(errs...) // later files stay, so that no hole arises
+			return errors.Join(errs...) // later files stay, so that no records are missing in between
 		}
 		l.leaving = l.leaving[1:]
 		l.leavingBytes.Add(-f.bytes)
@@ -115,8 +120,8 @@ func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 	return errors.Join(append(errs, l.forgetLeaving())...)
 }
 
-// noteLeaving writes the file PRUNING, so that the next start knows that the remaining files are pruned. The caller
-// holds the mutex pruning.
+// noteLeaving writes the file PRUNING with the sequence of the newest Pruned record. So the next start knows that files
+// which could not be removed are no longer part of the log. The caller holds the mutex pruning.
 func (l *Log) noteLeaving() error {
 	l.mu.Lock()
 	at := l.cutAt
@@ -131,7 +136,7 @@ func (l *Log) noteLeaving() error {
 	return nil
 }
 
-// forgetLeaving removes the file PRUNING when no pruned file is left. The caller holds the mutex pruning.
+// forgetLeaving removes the file PRUNING once all pruned files are removed. The caller holds the mutex pruning.
 func (l *Log) forgetLeaving() error {
 	if l.notedAt == 0 {
 		return nil
@@ -143,8 +148,8 @@ func (l *Log) forgetLeaving() error {
 	return nil
 }
 
-// notedCut reads the Pruned record that the file PRUNING names. It ignores a file that is damaged or names another
-// record.
+// notedCut reads the Pruned record that the file PRUNING names, and remembers it in l.cut. If the file is damaged, or
+// the named record is no Pruned record, it does nothing.
 func (l *Log) notedCut(s view) {
 	content, err := regular.Read(filepath.Join(l.dir, pruningName), mostNote)
 	if err != nil {
@@ -164,15 +169,15 @@ func (l *Log) notedCut(s view) {
 // mostNote is an upper bound for the size of the file PRUNING.
 const mostNote = 64
 
-// learnCut remembers a durable Pruned record that was found at the open.
+// learnCut remembers a Pruned record that was found in the log at the open: p, with sequence `at`.
 func (l *Log) learnCut(at events.Sequence, p *events.Pruned) {
 	if p.First > l.cut || at > l.cutAt && p.First == l.cut {
 		l.cut, l.cutAt = p.First, at
 	}
 }
 
-// condemned removes the files before record keep from the log, and adds them to leaving, to be deleted. Their readers
-// get ErrPruned.
+// condemned takes the files before record keep out of the log, and puts them on the list leaving, from which they are
+// deleted. Reads of them fail with ErrPruned from then on.
 func (l *Log) condemned(keep events.Sequence) error {
 	l.mu.Lock()
 	n := 0
@@ -201,14 +206,14 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// leavingFile is a pruned file that is not removed yet.
+// leavingFile is a file that is no longer part of the log, but still on the disk.
 type leavingFile struct {
 	path  string
 	first events.Sequence
 	bytes int64
 }
 
-// deleteDerived removes the files that were derived from the log file that begins with first.
+// deleteDerived removes the files that were derived from the log file that begins with record first, such as its index.
 func (l *Log) deleteDerived(first events.Sequence) error {
 	entries, err := os.ReadDir(l.dir)
 	for _, e := range entries {
@@ -221,8 +226,8 @@ func (l *Log) deleteDerived(first events.Sequence) error {
 	return err
 }
 
-// derivedFrom reports whether the file called name was derived only from the log file that begins with record first.
-// Snapshots are not, although their names are similar: they name the last record that they cover.
+// derivedFrom reports whether the file called name was derived only from the log file that begins with record first, or
+// is that file itself. It is false for snapshots: their names are similar, but name the last record that they cover.
 func derivedFrom(name string, first events.Sequence) bool {
 	digits := strings.TrimSuffix(fileName(first, fileSuffix), fileSuffix)
 	suffix, ok := strings.CutPrefix(name, digits)
@@ -230,8 +235,8 @@ func derivedFrom(name string, first events.Sequence) bool {
 	return ok && suffix != snapshotSuffix && !strings.HasSuffix(suffix, disk.TempSuffix)
 }
 
-// deleteSnapshots removes snapshots after whose last record the log no longer has the next one, so that they are
-// useless.
+// deleteSnapshots removes snapshots that are useless, because the log no longer has the record after the last one that
+// they include.
 func (l *Log) deleteSnapshots() error {
 	all, err := listFiles(l.dir, snapshotSuffix)
 	errs := []error{err}
@@ -247,13 +252,13 @@ func (l *Log) deleteSnapshots() error {
 }
 
 // finishPruning deletes files that still exist although a durable Pruned record names them, because the process crashed
-// or a deletion failed. It looks for the record in the two newest files and in the file PRUNING. If the record is
-// older, the files stay until they are pruned again.
+// or a deletion failed. It looks for such a record in the two newest files and in the file PRUNING. If the record is
+// older, the files stay until the next Prune.
 func (l *Log) finishPruning() error {
 	s := l.mustView()
 	for i := len(s.files) - 1; l.cut <= s.files[0].first && i >= 0 && i >= len(s.files)-2; i-- {
 		if err := s.prunedIn(context.Background(), i, l.learnCut); err != nil {
-			return nil //nolint:nilerr // a reader of the file reports it
+			return nil //nolint:nilerr // a read of the file reports the damage
 		}
 	}
 	l.notedCut(s)
@@ -267,7 +272,8 @@ func (l *Log) finishPruning() error {
 	return nil
 }
 
-// prunedIn calls give for each Pruned record of the file with number i. Damage in earlier files does not matter.
+// prunedIn calls give for each Pruned record, with its sequence, in the i-th file of the view. Damage in earlier files
+// does not matter.
 func (s view) prunedIn(ctx context.Context, i int, give func(events.Sequence, *events.Pruned)) error {
 	one := view{files: s.files[i : i+1], durable: s.durable}
 	if i+1 < len(s.files) {
@@ -281,7 +287,8 @@ func (s view) prunedIn(ctx context.Context, i int, give func(events.Sequence, *e
 	})
 }
 
-// Condemn implements store.Pruner.
+// Condemn implements store.Pruner: it returns the Pruned record that must be durable before Prune may delete the files
+// with only records before `before`; nil if there are none. It reads these files completely.
 func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error) {
 	s, err := l.view()
 	if err != nil {
@@ -307,18 +314,19 @@ func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Prun
 	if p.ChainAfter, err = s.files[last].hashBefore(); err != nil {
 		return nil, err
 	}
-	// On an error the file is damaged; it is deleted all the same, without a time in the record.
+	// On an error the file is damaged. It is deleted all the same; the Pruned record then lacks the time of its first
+	// record.
 	if r, _, err := s.one(p.From, nearChunk{}); err == nil {
 		p.FromTime = r.Time
 	}
-	if end, err := newest.sealedHead(); err == nil { // the same for the last record
+	if end, err := newest.sealedHead(); err == nil { // on an error, the time of the last record is missing, too
 		p.ThroughTime = end.Time
 	}
 	return p, nil
 }
 
-// condemn returns the file's entry for a Pruned record. If the file is damaged, the entry has no hash, because not all
-// records can be read. From now on the file is not packed, so that its size stays as recorded.
+// condemn returns what a Pruned record says about this file: first record, size, and hash of the records. If the file
+// is damaged, the hash is missing. From now on the file is not packed (compressed), so that its size stays as recorded.
 func (f *logFile) condemn(ctx context.Context) (events.PrunedFile, error) {
 	f.mu.Lock()
 	f.condemned = true

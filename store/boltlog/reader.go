@@ -17,7 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// logReader is the part of a log that readers use: its files and the durable head. It is safe for concurrent use.
+// logReader is the part of an open log that readers use: its files and the durable head (the last record on disk). It
+// is safe for concurrent use.
 type logReader struct {
 	dir    string
 	reader events.ReaderVersion // the versions that the program that opened the log can read
@@ -26,20 +27,21 @@ type logReader struct {
 	files    []*logFile // ascending, at least one; the slice is replaced, never changed in place
 	durable  store.Head
 	identity events.Identity
-	// durableEpoch is the epoch at the durable head; identity.Epoch may be later. It is used only in a log with a
-	// writer.
+	// durableEpoch is the epoch (one life of a log) at the durable head; identity.Epoch may be later, if its record is
+	// not durable yet. It is used only in a log with a writer.
 	durableEpoch uint64
-	beyond       error        // why records after the head may be unreadable; fixed at the open, nil with a writer
+	beyond       error        // why later records may exist but be unreadable; fixed at the open, nil with a writer
 	leavingBytes atomic.Int64 // total size of pruned files that are not removed yet
 	closed       bool
 	changed      chan struct{} // closed and replaced when durable changes or the log ends
 }
 
-// view has the files and the head of a log at one moment. A reader works with one view.
+// view has the files of a log and its durable head (last record on disk) at one moment. A read works with one view, so
+// records that are appended meanwhile do not change its result.
 type view struct {
 	files   []*logFile
 	durable store.Head
-	beyond  error // as in logReader
+	beyond  error // why records after durable may be missing or unreadable; nil if none are
 }
 
 func (l *logReader) view() (view, error) {
@@ -51,7 +53,8 @@ func (l *logReader) view() (view, error) {
 	return view{files: l.files, durable: l.durable, beyond: l.beyond}, nil
 }
 
-// mustView returns a view of a log that cannot be closed during the call.
+// mustView returns the log's files and durable head, without locking. It is for the open, when nobody can close the
+// log.
 func (l *logReader) mustView() view {
 	return view{files: l.files, durable: l.durable, beyond: l.beyond}
 }
@@ -61,21 +64,22 @@ func (l *logReader) announce() {
 	l.changed = make(chan struct{})
 }
 
-// Identity implements store.Log.
+// Identity implements store.Log: it returns the log's ID, and the epoch (one life of the log) after all appended
+// records.
 func (l *logReader) Identity() events.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity
 }
 
-// Head implements store.Log.
+// Head implements store.Log: it returns the last durable record, with its chain hash and time.
 func (l *logReader) Head() store.Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.durable
 }
 
-// First returns the oldest sequence that is kept.
+// First returns the oldest record that is kept.
 func (l *logReader) First() events.Sequence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +99,8 @@ func (s view) file(at events.Sequence) (f *logFile, last events.Sequence) {
 	return s.files[i], last
 }
 
-// gap returns an error if record `at` is missing between the end of one file and the beginning of the next; otherwise
-// nil.
+// gap returns an error if record `at` is one of those missing between the end of one file and the beginning of the
+// next; otherwise nil.
 func (s view) gap(at events.Sequence) error {
 	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].first > at })
 	if i == 0 || i == len(s.files) || s.files[i-1].until == 0 || at <= s.files[i-1].until {
@@ -109,7 +113,7 @@ func pruned(at events.Sequence) error {
 	return fmt.Errorf("read record %d: %w", at, store.ErrPruned)
 }
 
-// Read implements store.Log.
+// Read implements store.Log: it returns the durable records from record `from` on; 0 means the oldest that is kept.
 func (l *logReader) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		s, err := l.view()
@@ -126,7 +130,8 @@ func (l *logReader) Read(ctx context.Context, from events.Sequence) iter.Seq2[ev
 	}
 }
 
-// explain returns the error that a caller gets when err occurred while record `at` was read.
+// explain returns the error for the caller of a read, when err occurred at record `at`: ErrCorrupt if the file is
+// damaged, ErrPruned if it was deleted meanwhile.
 func (f *logFile) explain(at events.Sequence, err error) error {
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
@@ -144,7 +149,8 @@ func (f *logFile) explain(at events.Sequence, err error) error {
 	return fmt.Errorf("read record %d: %w", at, err)
 }
 
-// records decodes the records of a chunk from *next to last. It increments *next before it yields a record.
+// records decodes the records of a chunk (stored group of records) from *next to last. It increments *next before it
+// yields a record.
 func (f *logFile) records(c chunk.Chunk, next *events.Sequence, last events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		fail := func(err error) { yield(events.Record{}, f.explain(*next, err)) }
@@ -185,7 +191,7 @@ func (f *logFile) records(c chunk.Chunk, next *events.Sequence, last events.Sequ
 	}
 }
 
-// decode decodes a stored record. Its sequence must be want.
+// decode decodes a record from its stored bytes. It returns an error unless the record's sequence is want.
 func decode(stored []byte, want events.Sequence) (events.Record, error) {
 	r, err := events.DecodeRecord(stored)
 	switch {
@@ -197,8 +203,8 @@ func decode(stored []byte, want events.Sequence) (events.Record, error) {
 	return r, nil
 }
 
-// one reads a single record. near is the chunk that the caller read last; if it contains the record, no read is
-// necessary. The returned nearChunk contains the record.
+// one reads the single record `at`. near is the chunk (stored group of records) that the caller read last; if it
+// contains the record, nothing is read. The returned nearChunk contains the record, for the next call.
 func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk, error) {
 	f, last := s.file(at)
 	if f == nil {
@@ -230,21 +236,23 @@ func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk,
 	return events.Record{}, near, f.corrupt(at, fmt.Errorf("%w: the record is missing", chunk.ErrChunk))
 }
 
-// nearChunk is the chunk that a reader of single records has read last, and the last record in it.
+// nearChunk is the chunk (stored group of records) that was read last, with the last record in it. It saves a second
+// read for records that lie side by side.
 type nearChunk struct {
 	file  *logFile
 	chunk chunk.Chunk
 	last  events.Sequence
 }
 
-// Find implements store.Log.
+// Find implements store.Log: it returns the streams (records of one Job or CronJob each) whose object had this name,
+// newest first.
 func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 	s, err := l.view()
 	if err != nil {
 		return nil, err
 	}
 	var out []index.NamedStream
-	unread := s.beyond          // damage because of which a stream with the name may be missing
+	unread := s.beyond          // why records with the name may be unreadable; nil if none are
 	for _, f := range s.files { // oldest file first, so that the first mention of a stream counts
 		if f.seam != nil {
 			unread = f.seam
@@ -283,7 +291,7 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 	return streams, unread
 }
 
-// landed is called after the commit of a group, successful or not. The caller holds mu.
+// landed updates the readers' view after the commit of a group of batches, successful or not. The caller holds mu.
 func (l *Log) landed(group []*pending, err error) {
 	if len(group) > 0 && err == nil {
 		l.durable, l.durableEpoch = l.tail.head.Head, l.tail.head.epoch

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/lockfile"
 )
 
-// ReadOnly is a log opened by an offline tool while no process writes it. It is safe for concurrent use.
+// ReadOnly is a log that no process writes, opened by an offline tool. It is safe for concurrent use.
 type ReadOnly struct {
 	*logReader
 	damage []error
@@ -67,7 +67,7 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 		}
 	}
 	if len(l.damage) > 0 && err == nil {
-		err = lockfile.Held(dir) // it may be a controller that has just started, and no damage
+		err = lockfile.Held(dir) // if a controller has just started, that explains the error
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -78,8 +78,8 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 // Damage implements store.Archive: it returns the damage that is known without reading the whole log; nil for none.
 func (l *ReadOnly) Damage() []error { return l.damage }
 
-// disturbed returns a function that reports whether a process has written to the file since it was opened, or writes
-// the log now; it returns an error if so.
+// disturbed returns a function for readers of an unlocked file p in dir. That function returns an error if a process
+// has written to the file since it was opened, or writes the log now.
 func disturbed(p *boltfile.Pages, dir string) func() error {
 	return func() error {
 		if err := lockfile.Held(dir); err != nil {
@@ -92,8 +92,8 @@ func disturbed(p *boltfile.Pages, dir string) func() error {
 	}
 }
 
-// Wait returns at once if the head is after record `after`. Otherwise it blocks until ctx ends or the log is closed,
-// because nothing is appended to the log.
+// Wait returns at once if the log has a record after `after`. Otherwise it blocks until ctx ends or the log is closed,
+// because nothing is appended to this log.
 func (l *ReadOnly) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	l.mu.Lock()
 	head, changed, closed := l.durable.Sequence, l.changed, l.closed
@@ -112,7 +112,8 @@ func (l *ReadOnly) Wait(ctx context.Context, after events.Sequence) (events.Sequ
 	}
 }
 
-// LoadSnapshot implements store.Reader.
+// LoadSnapshot implements store.Reader: it returns the newest intact snapshot (stored state of all streams) of this
+// log; false if there is none.
 func (l *ReadOnly) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	return l.loadSnapshot(slog.New(slog.DiscardHandler))
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// mostRestoring is an upper bound for the size of the file RESTORING.
+// mostRestoring limits how much is read of the file RESTORING, which marks an unfinished restore; longer content is an
+// error.
 const mostRestoring = 4 << 10
 
-// BeginRestore creates the directory, and marks it as the target of a restore. Until EndRestore no function opens a log
-// in it. note tells the source of the restore.
+// BeginRestore creates the directory, and marks it as the target of a restore. Until EndRestore, no function opens a
+// log in it. note is the content of the mark: a text that names the source.
 func BeginRestore(dir, note string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

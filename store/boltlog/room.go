@@ -12,17 +12,19 @@ import (
 // matters because a commit without space ends the log, while a turn that cannot begin does no harm.
 const (
 	allocateStep = 4 << 20
-	// commitOverhead is an upper bound for what a commit writes in addition to its chunks: the pages on the path to the
-	// root, and pages that bbolt cannot reuse because of open readers, for some commits until the next reservation.
+	// commitOverhead is an upper bound for what a commit writes in addition to its records. That is the pages on the
+	// path to the root, and pages that bbolt cannot reuse while readers use them. It covers several commits, until
+	// space is reserved again.
 	commitOverhead = 256 << 10
 )
 
-// cost returns an upper bound for the growth of the file by an append of `bytes` bytes in stored form. Pages are at
-// least half full, chunks have little overhead, and each commit rewrites the newest leaf page.
+// cost returns an upper bound for the growth of the file by an append of `bytes` bytes of encoded records. Pages are at
+// least half full, chunks (stored groups of records) have little overhead, and each commit rewrites the newest leaf
+// page.
 func (t *tail) cost(bytes int64) int64 { return 5*bytes/2 + 3*t.recent.Load() + commitOverhead }
 
-// reserve ensures that the file can grow by `growth` bytes, and allocates `step` bytes more if possible. It returns
-// ErrNoRoom if there is no space.
+// reserve allocates disk space, so that the file can grow by `growth` bytes, and by `step` bytes more if the disk has
+// them. It returns ErrNoRoom if there is no space for `growth`.
 func (t *tail) reserve(growth, step int64) error {
 	need := t.high.Load() + growth
 	if t.allocated >= need {
@@ -51,7 +53,7 @@ func (t *tail) extend(to int64) error {
 	return nil
 }
 
-// Room implements store.Log.
+// Room implements store.Log: it reserves disk space for appends of `bytes` bytes, or returns ErrNoRoom.
 func (l *Log) Room(bytes int) error {
 	l.mu.Lock()
 	err := l.queue.Ended()
@@ -60,7 +62,7 @@ func (l *Log) Room(bytes int) error {
 	if err != nil {
 		return err
 	}
-	if o := &l.options; o.MaxBytes > 0 { // before a commit, the method hold reserves the rest
+	if o := &l.options; o.MaxBytes > 0 { // the method hold reserves the rest before a commit
 		bytes = min(bytes, int(o.MaxBytes/aheadShare))
 	}
 	l.space.Lock()

@@ -18,13 +18,13 @@ import (
 // content stays the same even if the file is packed or pruned meanwhile. It belongs to one goroutine. Use OpenSealed to
 // create one.
 type Sealed struct {
-	// Begin is the beginning of the file in stored form.
+	// Begin is the description at the beginning of the file, in stored form.
 	Begin []byte
-	// Before is the head of the log before the file.
+	// Before is the head of the log (last record, its chain hash and time) before the file.
 	Before store.Head
-	// End is the head of the log after the file's last record.
+	// End is the head of the log (last record, its chain hash and time) at the end of the file.
 	End store.Head
-	// Began is the identity of the log before the file, and Identity the identity at End.
+	// Began is the identity of the log (its ID and epoch) before the file, and Identity the one at End.
 	Began    events.Identity
 	Identity events.Identity
 	// Term is the newest term (time of one process as the writer) that began in the log up to End.
@@ -39,14 +39,14 @@ func Firsts(dir string) ([]events.Sequence, error) { return listFiles(dir, fileS
 // FileName returns the name of the log file that begins with record first.
 func FileName(first events.Sequence) string { return fileName(first, fileSuffix) }
 
-// Derived returns the names of files that may exist beside the log file that begins with record first, and are derived
-// from it.
+// Derived returns the names of files that are made from the log file that begins with record first: its index, and its
+// list of Jobs. They need not exist.
 func Derived(first events.Sequence) []string {
 	return []string{fileName(first, indexSuffix), fileName(first, listSuffix)}
 }
 
-// IsDerived reports whether the file at path was derived from a complete log file that ends with head `end`. By its
-// name it is an index or a list of Jobs.
+// IsDerived reports whether the file at path was made from a complete file of log logID that ends with record end. By
+// its name it is an index, or a .jobs file (index of the Jobs in a log file).
 func IsDerived(path, logID string, end store.Head) bool {
 	if strings.HasSuffix(path, listSuffix) {
 		id, head := listEnd(path)
@@ -93,7 +93,7 @@ func (s *Sealed) says() error {
 // First returns the first record of the file.
 func (s *Sealed) First() events.Sequence { return s.file.first }
 
-// Offsets returns the consumers' offsets that the file stores.
+// Offsets returns up to which record each consumer had read the log, as the file stores it.
 func (s *Sealed) Offsets() (map[string]events.Sequence, error) {
 	all, err := s.file.offsets()
 	if err != nil {
@@ -141,8 +141,8 @@ func (s *Sealed) Walk(ctx context.Context, fn func(l events.Label, stored []byte
 	return err
 }
 
-// Records returns the hash of the file's records (docs/format.md). It verifies the same as Walk. If `also` is not nil,
-// it is called for each record.
+// Records returns a hash over all stored records of the file, which is the same for a plain and a packed (compressed)
+// file (docs/format.md). It verifies the same as Walk. If `also` is not nil, it is called for each record.
 func (s *Sealed) Records(ctx context.Context, also func(l events.Label, after events.Hash) error) (events.Hash, error) {
 	sum := newRecordSum(s.Before.Hash)
 	err := s.Walk(ctx, func(l events.Label, stored []byte, after events.Hash) error {
@@ -158,8 +158,8 @@ func (s *Sealed) Records(ctx context.Context, also func(l events.Label, after ev
 // Close releases the file.
 func (s *Sealed) Close() error { return s.file.end(store.ErrClosed) }
 
-// RecordsHash computes the hash that Sealed.Records returns from stored records. before and behind are the chain values
-// before and after them.
+// RecordsHash computes from stored records the hash that Sealed.Records returns for a file with them. before and behind
+// are the chain values (hash over all records so far) before and after them.
 func RecordsHash(before events.Hash, stored [][]byte, behind events.Hash) events.Hash {
 	sum := newRecordSum(before)
 	for _, one := range stored {
@@ -172,9 +172,9 @@ func RecordsHash(before events.Hash, stored [][]byte, behind events.Hash) events
 // rewrite a page during an attempt.
 const writtenTries = 100
 
-// OpenWritten is like OpenSealed, for the newest file of a log that a process writes. Reliable are only the beginning
-// of the file and the term, which do not change while that process lives. The offsets are those of one moment. The
-// caller must not read the records.
+// OpenWritten opens the newest file of a log that a process writes, which begins with record first. Reliable are only
+// the beginning of the file and the term, which do not change while that process lives, and the offsets (up to which
+// record each consumer has read), which are those of one moment. The caller must not read the records.
 func OpenWritten(dir string, first events.Sequence) (s *Sealed, offsets map[string]events.Sequence, err error) {
 	for range writtenTries {
 		if s, err = OpenSealed(filepath.Join(dir, FileName(first)), first); err == nil {

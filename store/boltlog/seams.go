@@ -11,17 +11,17 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// To open a log, the writer requires that each file continues the previous one without a defect. Readers accept
-// defects: if a file is unreadable, missing or from another log, they can still read the files around it. A read that
-// reaches such a place ends with an error.
+// To open a log for writing, each file must continue the previous one without a defect. Readers accept defects: if a
+// file is unreadable, missing or from another log, they can still read the files around it. A read that reaches the
+// defect ends with an error.
 
-// found is what one file in the directory tells about itself, as far as it is readable.
+// found is what one file in the directory says about itself, as far as it can be read.
 type found struct {
 	file    *logFile
 	begin   begin
 	head    head
-	failed  error // why the beginning of the file is not usable; nil if it is
-	noHead  error // why the end of the file is not usable; nil if it is
+	failed  error // why the beginning of the file is not usable; nil if it is usable
+	noHead  error // why the end of the file is not usable; nil if it is usable
 	foreign bool
 }
 
@@ -42,7 +42,7 @@ func look(dir string, first events.Sequence) found {
 	return f
 }
 
-// readable is a log as readers see it, with any damage.
+// readable is a log as readers see it: its files, its end, and the damage found at the open.
 type readable struct {
 	files  []*logFile
 	id     events.Identity
@@ -51,8 +51,9 @@ type readable struct {
 	damage []error // all damage, in the order of the log
 }
 
-// openReadable opens the files of a log for readers. firsts are their first records; it is not empty. It returns an
-// error if no file is readable.
+// openReadable opens the files of a log for readers, and accepts damage as far as possible. firsts are the first
+// records of the files; it is not empty. It returns an error if no file is readable, or if this program is too old for
+// one.
 func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	var all []found
 	for _, first := range firsts {
@@ -102,8 +103,9 @@ func commonID(all []found) (id string) {
 	return id
 }
 
-// stray reports whether an unusable file does not belong to the log: the file before it already has the records that
-// its name claims, or those records would come before the log.
+// stray reports whether the unusable file f does not belong to the log. That is so if the file before it already has
+// the record that f's name claims as its first, or if f is the first and the file after it begins with record 1. after
+// are the files after f.
 func stray(before, f *found, after []found) bool {
 	if before != nil && before.failed == nil && before.noHead == nil {
 		return before.head.Sequence >= f.file.first
@@ -120,7 +122,8 @@ func allFailed(files []*logFile) bool {
 	return true
 }
 
-// add appends file f to the log. before is the previous file; nil for the first.
+// add appends file f to the log. before is the file before it; nil for the first. If f does not continue `before`, the
+// damage is noted.
 func (r *readable) add(before, f *found) {
 	switch {
 	case f.failed != nil:
@@ -132,7 +135,8 @@ func (r *readable) add(before, f *found) {
 		r.damage = append(r.damage, err)
 	case before == nil || before.failed != nil:
 	case before.noHead != nil:
-		before.file.told = &head{Head: f.begin.before, epoch: f.begin.identity.Epoch} // f's chain confirms it
+		// f stores the head of the log before f, so this is the end of the file before it.
+		before.file.told = &head{Head: f.begin.before, epoch: f.begin.identity.Epoch}
 	case before.head.Head != f.begin.before:
 		f.file.seam = seamError(before, f)
 		r.damage = append(r.damage, f.file.seam)
@@ -160,7 +164,8 @@ func seamError(before, f *found) error {
 	}
 }
 
-// missing returns the error for records between two files that no file contains.
+// missing returns the error for the records [from, through] between two files, which no file contains. f is the file
+// after them.
 func missing(f *logFile, from, through events.Sequence) error {
 	return &store.CorruptError{
 		Path: filepath.Dir(f.path), At: from, Next: f.first,
@@ -173,7 +178,8 @@ func readableFrom(first events.Sequence) string {
 	return fmt.Sprintf("records before it, and those from %d on, can be read: --from %d", first, first)
 }
 
-// behind completes the errors about unreadable files: each then names the next file, from which one can read on.
+// behind completes the errors about damaged files: each error then names the first record of the next file, from which
+// one can read on.
 func (r *readable) behind() {
 	for i, f := range r.files[1:] {
 		r.files[i].follows.Store(uint64(f.first))
@@ -186,7 +192,7 @@ func (r *readable) behind() {
 	}
 }
 
-// finish determines the end of the log, and looks for records that were lost there.
+// finish determines the end of the log, and looks for records that were lost after it. last is the last file.
 func (r *readable) finish(dir string, last *found) {
 	if last.failed != nil || last.noHead != nil {
 		r.beyond = r.damage[len(r.damage)-1]
@@ -211,7 +217,8 @@ func (r *readable) finish(dir string, last *found) {
 	}
 }
 
-// offsetsIfWhole returns the offsets that a file stores, if the file is readable.
+// offsetsIfWhole returns up to which record each consumer had read, as the file stores it. It returns an error if the
+// file is not readable.
 func (f *logFile) offsetsIfWhole() (map[string]events.Sequence, error) {
 	if f.ended != nil {
 		return nil, f.ended
@@ -219,11 +226,11 @@ func (f *logFile) offsetsIfWhole() (map[string]events.Sequence, error) {
 	return f.offsets()
 }
 
-// checkFirst returns what is wrong with the first record of the log; nil if nothing is. If the log does not begin with
-// record 1, a Pruned record must say that the earlier records were deleted.
+// checkFirst returns an error if records are missing before the oldest file. If the log does not begin with record 1, a
+// Pruned record must say that the earlier records were deleted.
 func (l *ReadOnly) checkFirst(ctx context.Context) error {
 	first := l.files[0]
-	readable := first.ended == nil // an unreadable file is already reported
+	readable := first.ended == nil // a file that is not readable has already been reported
 	if readable && first.first > 1 {
 		return l.admitted(ctx, first)
 	}
@@ -244,7 +251,7 @@ func (l *ReadOnly) checkFirst(ctx context.Context) error {
 	return nil
 }
 
-// admitted returns an error unless a Pruned record says that the records before file first were deleted.
+// admitted returns an error unless a Pruned record says that the records before the file `first` were deleted.
 func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	s, err := l.view()
 	if err != nil {

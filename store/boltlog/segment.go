@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// EncodeSegment encodes records as one compressed block, as in a packed file. stored are whole batches in stored form,
-// and after is the chain value (hash over all records so far) after the last record.
+// EncodeSegment encodes records as one compressed block, in the form that packed (compressed) log files use. stored are
+// the bytes of whole batches, the first record being first; after is the chain value (hash over all records so far)
+// after the last one.
 func EncodeSegment(first events.Sequence, stored [][]byte, after events.Hash) ([]byte, error) {
 	w, err := chunk.NewBlockWriter()
 	if err != nil {
@@ -20,9 +21,9 @@ func EncodeSegment(first events.Sequence, stored [][]byte, after events.Hash) ([
 	return w.End(&after).Value, w.Close()
 }
 
-// DecodeSegment decodes a block made by EncodeSegment. It returns its records, and the chain value after them. before
-// is the chain value before the first record. It verifies the checksum, the sequences, the end mark of the last record,
-// and the chain from before to the stored value.
+// DecodeSegment decodes a block made by EncodeSegment. first is its first record, and before the chain value (hash over
+// all records so far) before it. It returns the records and the chain value after them. It verifies the checksum, the
+// sequences, the end mark of the last record, and the chain from before to the stored value.
 func DecodeSegment(first events.Sequence, before events.Hash, value []byte) (stored [][]byte, after events.Hash, err error) {
 	if len(value) == 0 || value[0] != chunk.BlockVersion|chunk.EndsGroup {
 		return nil, after, chunk.ErrBlock

@@ -17,7 +17,8 @@ import (
 
 var _ store.Shared = (*Log)(nil)
 
-// ReadStored implements store.Shared.
+// ReadStored implements store.Shared: it returns the durable records from record `from` on, as stored bytes, without
+// decoding them.
 func (l *Log) ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s, err := l.view()
@@ -55,7 +56,7 @@ func (l *Log) ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]
 	}
 }
 
-// Share implements store.Shared.
+// Share implements store.Shared: it opens the file that begins with record first, so that another replica can copy it.
 func (l *Log) Share(first events.Sequence) (*store.SharedFile, error) {
 	files, err := l.Files()
 	if err != nil {
@@ -99,7 +100,8 @@ func (l *Log) share(f store.File) (*store.SharedFile, error) {
 	return shared, nil
 }
 
-// edition returns an ID for the version of a file. The ID changes when the file is rewritten, that is, packed.
+// edition returns an ID for the current content of a file. The ID changes when the file is packed (rewritten in
+// compressed form).
 func edition(f *os.File) (string, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -68,7 +68,8 @@ func blob(d *fields.Decoder) []byte {
 	return nil
 }
 
-// SaveSnapshot implements store.Log.
+// SaveSnapshot implements store.Log: it stores s durably in a file, and removes all but the snapshotsKept newest
+// snapshots. If s is too large for MaxBytes, it removes all snapshots and saves nothing.
 func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	l.mu.Lock()
 	err := l.queue.Ended()
@@ -107,7 +108,8 @@ func (l *Log) keepSnapshots(n int) error {
 	return nil
 }
 
-// LoadSnapshot implements store.Reader.
+// LoadSnapshot implements store.Reader: it returns the newest intact snapshot (stored state of all streams) of this
+// log; false if there is none. Others are ignored with a message to the logger.
 func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	return l.loadSnapshot(l.options.Logger)
 }
@@ -151,9 +153,9 @@ func readSnapshot(path string, own events.ReaderVersion) (store.Snapshot, error)
 	return decodeSnapshot(content, own)
 }
 
-// mostSnapshot returns an upper bound for the size of a snapshot in the directory, from the sizes of the log's files.
-// The newest self-contained file also has all states, at best compressed to 1/32. Example: a log of 10 MB has no
-// snapshot larger than 384 MB: 64 MB plus 32 times 10 MB.
+// mostSnapshot returns an upper bound for the size of a snapshot in dir, computed from the sizes of the log's files. It
+// holds because the newest self-contained file (readable without older files) has all states, too, compressed to 1/32
+// at best. Example: a log of 10 MB has no snapshot larger than 384 MB: 64 MB plus 32 times 10 MB.
 func mostSnapshot(dir string) (int64, error) {
 	const packed, least = 32, 64 << 20
 	firsts, err := listFiles(dir, fileSuffix)
@@ -166,7 +168,8 @@ func mostSnapshot(dir string) (int64, error) {
 	return most, err
 }
 
-// holds returns an error unless s is a snapshot of this log, and its head is in the durable part of the log.
+// holds returns an error unless s is a snapshot of this log, and the record at its head is durable and has the same
+// chain hash.
 func (l *logReader) holds(s store.Snapshot) error {
 	if id := l.Identity(); s.Identity != id {
 		return fmt.Errorf("it belongs to log %s, this is %s", s.Identity, id)
@@ -185,7 +188,8 @@ func (l *logReader) holds(s store.Snapshot) error {
 	return err
 }
 
-// Chain implements store.Reader.
+// Chain implements store.Reader: it returns the chain value (hash over all records so far) after record `at`; zero for
+// record 0.
 func (l *logReader) Chain(at events.Sequence) (events.Hash, error) {
 	if at == 0 {
 		return events.Hash{}, nil
@@ -198,8 +202,8 @@ func (l *logReader) Chain(at events.Sequence) (events.Hash, error) {
 }
 
 // hash returns the chain value (hash over all records so far) after record `at`. Files store it for the end of each
-// commit group; for other records it is computed from the beginning of the group. For the last pruned record it is
-// stored at the beginning of the oldest file.
+// commit group (the records of one commit); for other records it is computed from the beginning of the group. For the
+// last pruned record, the oldest file stores it at its beginning.
 func (s view) hash(at events.Sequence) (events.Hash, error) {
 	if at == 0 || at > s.durable.Sequence {
 		return events.Hash{}, fmt.Errorf("record %d is not in the durable log", at)
@@ -218,7 +222,7 @@ func (s view) hash(at events.Sequence) (events.Hash, error) {
 	return hash, nil
 }
 
-// hashAt returns the chain value after record `at` of the file.
+// hashAt returns the chain value (hash over all records so far) after record `at`, which must be in this file.
 func (f *logFile) hashAt(at events.Sequence) (events.Hash, error) {
 	group, hash, err := f.groupAt(at)
 	for _, c := range group {
@@ -229,7 +233,8 @@ func (f *logFile) hashAt(at events.Sequence) (events.Hash, error) {
 	return hash, err
 }
 
-// groupAt returns the chunks of the commit group with record `at`, up to that record, and the chain value before them.
+// groupAt returns the chunks (stored groups of records) of the commit that wrote record `at`, up to the chunk with that
+// record. before is the chain value (hash over all records so far) before them.
 func (f *logFile) groupAt(at events.Sequence) (group []chunk.Chunk, before events.Hash, err error) {
 	for {
 		was := f.replaced.Load()
@@ -267,7 +272,7 @@ func (f *logFile) groupThrough(at events.Sequence) (group []chunk.Chunk, before 
 	return group, before, err
 }
 
-// hashBefore returns the chain value before the file's first record.
+// hashBefore returns the chain value (hash over all records so far) before the file's first record.
 func (f *logFile) hashBefore() (h events.Hash, err error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -287,8 +292,8 @@ func (f *logFile) hashBefore() (h events.Hash, err error) {
 	return b.before.Hash, err
 }
 
-// chainThrough returns the chain value after record through, which is in chunk c. h is the chain value before the
-// chunk.
+// chainThrough returns the chain value (hash over all records so far) after record through, which is in chunk c. h is
+// the chain value before the chunk.
 func chainThrough(c chunk.Chunk, h events.Hash, through events.Sequence) (events.Hash, error) {
 	r, err := c.Reader()
 	for err == nil && r.Next <= through {

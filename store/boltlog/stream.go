@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ReadStream implements store.Reader.
+// ReadStream implements store.Reader: it returns the durable records of one stream (all records of one Job or CronJob),
+// from record `from` on in direction dir.
 func (l *logReader) ReadStream(ctx context.Context, stream events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		s, err := l.view()
@@ -32,8 +33,9 @@ func (l *logReader) ReadStream(ctx context.Context, stream events.Stream, from e
 	}
 }
 
-// forward reads a stream with the index of one file after the other. It compares the records' previous pointers with
-// the index.
+// forward passes the stream's records from record `from` on to give, oldest first, until give returns false. It asks
+// the index of one file after the other. It returns an error if a record's pointer to the previous record of its stream
+// contradicts the index.
 func (s view) forward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
 	var near nearChunk
 	var before events.Sequence
@@ -78,7 +80,8 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 	return s.beyond
 }
 
-// backward finds the stream's newest record in the index, and then follows the previous pointers.
+// backward passes the stream's records to give, newest first, until give returns false. It finds the newest one at or
+// before record `from` in the index, and then follows the records' pointers to their predecessors in the stream.
 func (s view) backward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
 	if from == 0 || from > s.durable.Sequence {
 		if s.beyond != nil {
@@ -111,7 +114,8 @@ func (s view) backward(ctx context.Context, stream events.Stream, from events.Se
 	return nil
 }
 
-// Newest implements store.Reader.
+// Newest implements store.Reader: it returns the stream's last durable record; 0 for none. born is when the stream's
+// object was created; files that only have older objects are not searched.
 func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Sequence, error) {
 	s, err := l.view()
 	if err != nil {
@@ -124,8 +128,8 @@ func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Seque
 		if !errors.As(err, &hole) {
 			return at, err
 		}
-		// The writer continues without the records that a damaged sealed file may have; the method Holes reports this
-		// file.
+		// The damaged sealed file may have records of the stream. The writer continues without them; the method Holes
+		// reports the file.
 		if run, err := hole.file.run(stream, 0, s.durable.Sequence); err == nil && run.Len() > 0 {
 			return run.At(run.Len() - 1), nil
 		}
@@ -136,7 +140,7 @@ func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Seque
 	}
 }
 
-// holeError says that the wanted record may be in a damaged file.
+// holeError is the error of a search when the wanted record may be in the damaged file `file`.
 type holeError struct {
 	file *logFile
 	error
@@ -144,11 +148,12 @@ type holeError struct {
 
 func (e *holeError) Unwrap() error { return e.error }
 
-// apart is the largest difference that we expect between the clocks of two API servers of one cluster.
+// apart is the largest difference that we expect between the clocks of two API servers of one cluster. Example: for an
+// object created at 12:00, only files are skipped whose objects were all created before 11:00.
 const apart = time.Hour
 
 // since returns the view without the oldest files, as far as all objects in these files were created more than `apart`
-// before born. An object created at born has no records there.
+// before born. These files have no records of an object created at born.
 func (s view) since(born events.Time) view {
 	if born == 0 {
 		return s
@@ -161,7 +166,7 @@ func (s view) since(born events.Time) view {
 	return s
 }
 
-// newest returns the stream's last record at or before `from`; 0 when there is none.
+// newest returns the stream's last record at or before record `from`; 0 when there is none.
 func (s view) newest(stream events.Stream, from events.Sequence) (events.Sequence, error) {
 	for _, f := range slices.Backward(s.files) {
 		if f.first > from {

@@ -18,17 +18,17 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// effects are the file operations that tests replace to make them fail. The program itself uses system.
+// effects are the file operations that tests replace, so that they fail. The program itself uses the variable system.
 type effects struct {
 	openDB   func(path string, mode os.FileMode, options *bbolt.Options) (*bbolt.DB, error)
-	allocate func(f *os.File, from, to int64) error // ensures that blocks are allocated for these bytes of f
+	allocate func(f *os.File, from, to int64) error // allocates disk blocks for the bytes [from, to) of f
 	remove   func(path string) error                // removes a pruned file
 }
 
 var system = effects{openDB: bbolt.Open, allocate: disk.Allocate, remove: os.Remove}
 
-// tail is the newest file of the log, which is being written. It belongs to the committer; the field allocated belongs
-// to the holder of Log.space.
+// tail is the newest file of the log, open for writing. It belongs to the commit goroutine; the field allocated belongs
+// to the holder of the mutex Log.space.
 type tail struct {
 	effects effects
 	path    string
@@ -44,18 +44,19 @@ type tail struct {
 	allocated int64 // bytes of the file that have blocks. Guarded by Log.space
 }
 
-// errFenced: the head in the newest file is not the one that this process wrote last, because another process has
-// written it.
+// errFenced is the error of a commit when another process has written the log: the head in the newest file is not the
+// one that this process wrote last.
 var errFenced = fmt.Errorf("%w: the head of the tail is not the one that this process wrote", store.ErrFenced)
 
-// openTail opens a bbolt file for writing, or creates it. The pages of an existing file must have been checked, because
-// bbolt trusts them.
+// openTail opens a bbolt file for writing, or creates it. rotateBytes is the size at which a file is sealed, which
+// determines how much memory is mapped. The pages of an existing file must have been checked, because bbolt trusts
+// them.
 func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 	options := &bbolt.Options{
 		Timeout:         time.Second,
 		NoFreelistSync:  true,                  // makes long readers and retention cheap
 		FreelistType:    bbolt.FreelistMapType, // finds a run of free pages without a search
-		InitialMmapSize: int(2 * rotateBytes),  // a remap would wait for all readers and block new ones
+		InitialMmapSize: int(2 * rotateBytes),  // large, as a remap would wait for all readers and block new ones
 		NoStatistics:    true,                  // nothing reads them
 	}
 	var db *bbolt.DB
@@ -93,7 +94,8 @@ func (t *tail) measure() error {
 	return t.db.View(func(tx *bbolt.Tx) error { t.high.Store(tx.Size()); return nil })
 }
 
-// begin creates the buckets of a new file, and then gives the file its final name, which makes it part of the log.
+// begin creates the buckets of a new file, writes the description b, the term (number of the writer's time) and the
+// consumers' offsets, and then gives the file its final name. This makes it part of the log.
 func (t *tail) begin(dir string, b begin, term uint64, offsets map[string]events.Sequence) error {
 	t.head = head{Head: b.before, term: term, epoch: b.identity.Epoch}
 	t.fence = t.head.encode()
@@ -120,8 +122,9 @@ func (t *tail) begin(dir string, b begin, term uint64, offsets map[string]events
 	return disk.SyncDir(dir)
 }
 
-// claim takes over the file for a new term of this process. Its commit also syncs pages that the previous process left
-// in the page cache, so that all records that are read from then on are durable.
+// claim makes this process the writer of the file, by a commit with a new term (number of a writer's time). was is the
+// head that the file has, needs the reader version that this process's records will need. The commit also syncs pages
+// that the previous process left in the page cache, so all records that are read from then on are durable.
 func (t *tail) claim(was head, needs least) error {
 	t.head, t.fence = was, was.encode()
 	if err := t.raise(needs); err != nil {
@@ -130,7 +133,7 @@ func (t *tail) claim(was head, needs least) error {
 	return t.commit(nil, head{Head: was.Head, term: was.term + 1, epoch: was.epoch}, nil)
 }
 
-// raise stores needs, the minimum reader version of this process's records, in the file, unless the file already needs
+// raise stores in the file the minimum reader version that this process's records need, unless the file already needs
 // more. It must come before any other write.
 func (t *tail) raise(needs least) error {
 	return t.update(func(tx *bbolt.Tx) error {
@@ -148,8 +151,9 @@ func (t *tail) raise(needs least) error {
 	})
 }
 
-// commit stores the chunks of one group, the head after it, and the offsets, in one transaction with two fdatasyncs.
-// After an error no further commit is allowed, because it is unknown whether this one is stored.
+// commit stores the chunks (stored groups of records) of one commit, the head after them, and the consumers' offsets,
+// in one transaction with two fdatasyncs. After an error no further commit is allowed, because it is unknown whether
+// this one is stored.
 func (t *tail) commit(chunks []chunk.Chunk, after head, offsets map[string]events.Sequence) error {
 	fence := after.encode()
 	err := t.update(func(tx *bbolt.Tx) error {
@@ -194,7 +198,7 @@ func (t *tail) update(fn func(*bbolt.Tx) error) error {
 	})
 }
 
-// close closes the file. With trim it also frees the disk space that was allocated ahead.
+// close closes the file. If trim is set, it also frees the disk space that was allocated ahead.
 func (t *tail) close(trim bool) error {
 	err := t.db.Close()
 	if trim && err == nil {
@@ -203,7 +207,8 @@ func (t *tail) close(trim bool) error {
 	return errors.Join(err, t.file.Close())
 }
 
-// viewMeta returns a copy of a value in the meta bucket. Another goroutine may write to the file meanwhile.
+// viewMeta returns a copy of the value of a key in the meta bucket. The commit goroutine may write to the file
+// meanwhile.
 func viewMeta(db *bbolt.DB, key []byte) (value []byte, err error) {
 	err = db.View(func(tx *bbolt.Tx) error {
 		value = bytes.Clone(tx.Bucket(metaBucket).Get(key))

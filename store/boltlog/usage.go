@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store/disk"
 )
 
-// Ahead implements store.Pruner. It returns three times the size of the states in the last file, because more space is
-// reserved than is written (tail.cost).
+// Ahead implements store.Pruner: it returns by how many bytes the log may grow when a file begins. That is three times
+// the size of the stored states in the last file, because more space is reserved than is written (tail.cost).
 func (l *Log) Ahead() int64 { return 3 * l.states.Load() }
 
 // Usage returns the size of the log's files, including space that is allocated ahead, and the free space on their file

@@ -41,7 +41,8 @@ func Verify(ctx context.Context, dir string, progress func(done, total int64), h
 	return verify(&verifier{ctx: ctx, dir: dir, progress: progress, has: has})
 }
 
-// verify is like Verify, with the settings in want.
+// verify does the work of Verify, with the arguments in the fields of want. It begins again if a controller deletes the
+// oldest files before they are read.
 func verify(want *verifier) (store.Report, error) {
 	dir := want.dir
 	firsts, err := listFiles(dir, fileSuffix)
@@ -63,41 +64,42 @@ func verify(want *verifier) (store.Report, error) {
 		}
 		if firsts, _ = listFiles(dir, fileSuffix); len(firsts) == 0 || firsts[0] == before {
 			return v.report, err
-			// On such an error, a controller pruned files before they were read: try again.
 		}
+		// A controller pruned (deleted) files before they were read: try again with the remaining ones.
 	}
 }
 
-// verifier reads a log from its first record to its last, for one call of Verify.
+// verifier reads a log from its first record to its last and collects what is wrong. It serves one call of Verify.
 type verifier struct {
 	ctx      context.Context
 	dir      string
 	progress func(done, total int64)
-	own      events.Loss  // the head that the file HEAD tells
-	has      []store.Head // heads recorded elsewhere that the log must have; each is removed when it is found
+	own      events.Loss  // the record that the file HEAD names, which the log must have
+	has      []store.Head // heads recorded elsewhere that the log must have; each is removed when it is checked
 	locked   bool         // the caller holds the LOCK, so no other process writes
 
 	report   store.Report
 	last     map[events.Stream]events.Sequence // last record of each stream in the current file
-	verified []verifiedFile                    // earlier files that are intact
-	sound    store.Report                      // report at the end of the last intact commit group
+	verified []verifiedFile                    // earlier files of the log that are intact
+	sound    store.Report                      // report at the end of the last intact commit
 	batch    *events.Header                    // header of the last record, if its batch is not complete
-	found    events.Hash                       // chain value before the batch of the last record
-	term     uint64                            // newest term that started; 0 for none, and after a loss
-	cut      events.Sequence                   // highest First of the Pruned records
-	begins   events.Hash                       // chain value before the oldest file
+	found    events.Hash                       // chain value (a hash over all records) before the last record's batch
+	term     uint64                            // newest term (number of a writer); 0 for none, and after damage
+	cut      events.Sequence                   // highest First (first record that pruning keeps) of the Pruned records
+	begins   events.Hash                       // chain value (hash over all records so far) before the oldest file
 	pruned   *events.Pruned                    // the Pruned record about the files before the oldest one; nil for none
 	intact   *store.Report                     // the report up to the first damage; nil if there is none so far
 	damage   []error
-	beside   beside // content of the files beside the log, read before the log itself
-	tail     bool   // the current file is the newest one; a process may begin to write it
+	beside   beside // content of the files that tell how far the log had got, read before the log itself
+	tail     bool   // the current file is the newest one, and another process may begin to write it
 	broken   bool   // the previous file could not be verified to its end
 	notes    []string
 
 	done, total int64
 }
 
-// verifiedFile is an intact file, with a hash of each stream that has records in it.
+// verifiedFile is an intact file, with the streams (Jobs, CronJobs) that have records in it. streams has a hash of
+// each.
 type verifiedFile struct {
 	file    *logFile
 	streams []uint32 // ascending
@@ -151,7 +153,7 @@ func (v *verifier) log() error {
 	return v.conclude()
 }
 
-// written returns ErrHeld if another process writes the log.
+// written returns ErrHeld if another process writes the log now; nil otherwise, and if the caller holds the log's lock.
 func (v *verifier) written() error {
 	if v.locked {
 		return nil
@@ -159,8 +161,9 @@ func (v *verifier) written() error {
 	return lockfile.Held(v.dir)
 }
 
-// oldest returns the error for a log when a file beside it is from before the first release. If the log's own first
-// file is from before the first release, too, it returns the error about that file.
+// oldest returns the error for a log whose directory has the error beside in a file next to the log. If that error says
+// that the file is from before the first release, and the log's own first file is too, it returns the error about the
+// log file.
 func (v *verifier) oldest(first events.Sequence, beside error) error {
 	if !errors.Is(beside, events.ErrBefore) {
 		return beside
@@ -175,12 +178,13 @@ func (v *verifier) oldest(first events.Sequence, beside error) error {
 	return errors.Join(beside, f.end(store.ErrClosed))
 }
 
-// mostTries limits the attempts to read the newest file while other processes write it for short times.
+// mostTries is how often the newest file is read when other processes write it for short times. After that it counts as
+// one with a writer, and is not verified.
 const mostTries = 3
 
-// unwritten verifies the newest file of a log that no process writes. If a process begins to write it meanwhile, the
-// result is discarded: while that process runs, the file is treated as one with a writer; once it has ended, the file
-// is read again.
+// unwritten verifies the newest file (first record `first`) of a log that no process writes. If a process begins to
+// write it meanwhile, the result is discarded. While that process runs, the file counts as one with a writer, and is
+// not verified; once the process has ended, the file is read again. begins says that it is the only file.
 func (v *verifier) unwritten(first events.Sequence, begins bool) error {
 	before := *v
 	for range mostTries {
@@ -198,10 +202,11 @@ func (v *verifier) unwritten(first events.Sequence, begins bool) error {
 	return nil //nolint:nilerr // a tail with a writer is no damage
 }
 
-// errDisturbed: another process wrote to a file while it was read.
+// errDisturbed is the error when another process wrote to a file while it was read.
 var errDisturbed = errors.New("a process wrote the file meanwhile")
 
-// one verifies the file that begins with record first, and keeps it open for the checks of later files.
+// one verifies the file that begins with record first, and keeps it open, because checks of later files need its index.
+// begins says that it is the oldest file.
 func (v *verifier) one(first events.Sequence, begins bool) error {
 	f, err := openSealed(v.dir, first)
 	if err != nil {
@@ -226,7 +231,8 @@ func (v *verifier) one(first events.Sequence, begins bool) error {
 	return nil
 }
 
-// harm adds damage. The first damage fixes the report about the intact records before it.
+// harm adds damage to the report. At the first damage, it keeps the report so far, which is about the intact records
+// before it.
 func (v *verifier) harm(err error) {
 	if v.intact == nil {
 		intact := v.report
@@ -254,7 +260,8 @@ func (v *verifier) writtenTail() {
 	_ = f.end(store.ErrClosed) // opened for reading
 }
 
-// conclude makes the checks that need all files, and completes the report.
+// conclude makes the checks that need all files (lost records, snapshots, records known elsewhere), and completes the
+// report.
 func (v *verifier) conclude() error {
 	if first := v.report.First; first > 1 && v.cut < first && v.report.Written == 0 {
 		if v.intact == nil {
@@ -298,7 +305,8 @@ func (v *verifier) conclude() error {
 	return nil
 }
 
-// snapshots checks the snapshots. A damaged one is only noted, because it costs time at a start but loses no record.
+// snapshots checks the snapshot files. A damaged one is reported as a note, no error, because it costs time at a start
+// but loses no record.
 func (v *verifier) snapshots() {
 	all, err := listFiles(v.dir, snapshotSuffix)
 	if err != nil {
@@ -324,8 +332,8 @@ func (v *verifier) snapshots() {
 	v.report.Snapshot = compared
 }
 
-// odd notes entries of the directory that have the name of one of the log's files, but are not regular files. They are
-// not read, and may prevent a controller from starting.
+// odd reports as notes the entries of the directory that have the name of one of the log's files, but are not regular
+// files. They are not read, and may prevent a controller from starting.
 func (v *verifier) odd() {
 	for _, name := range []string{lockfile.Name, keyName} {
 		if err := regular.Check(filepath.Join(v.dir, name)); errors.Is(err, regular.ErrOdd) {
@@ -339,7 +347,8 @@ func (v *verifier) odd() {
 	}
 }
 
-// branches notes the branches: ends of the log that were set aside.
+// branches reports as notes the branches: folders with records that were cut off from the log, because another process
+// led without them.
 func (v *verifier) branches() {
 	all, err := Branches(v.dir)
 	if err != nil {
@@ -361,7 +370,7 @@ func hashStream(s events.Stream) uint32 {
 	return h.Sum32()
 }
 
-// before returns the stream's last record in the earlier files; 0 when there is none.
+// before returns the last record of stream s in the files before the current one; 0 when there is none.
 func (v *verifier) before(s events.Stream) (events.Sequence, error) {
 	h := hashStream(s)
 	for _, done := range slices.Backward(v.verified) {
@@ -397,14 +406,14 @@ func isIndexOf(f *logFile, x *index.Index, end store.Head) bool {
 	return err == nil && bytes.Equal(content, want)
 }
 
-// derived checks derived files and tolerable defects, and adds notes about them. An index that does not match the
-// records is not used.
+// derived checks the files that are made from log file f, such as its index, and other defects that lose no record. It
+// reports them as notes. x is the index of f's records. An index on disk that does not match x is not used.
 func (v *verifier) derived(f *logFile, x *index.Index, end store.Head) {
 	if f.sealed.Torn {
 		v.note("%s: one of the two meta pages is not valid: a commit after record %d did not end, or the page is damaged", f.path, end.Sequence)
 	}
 	if v.tail && !f.hasStoredIndex() {
-		return // such an index is stored only at an orderly stop
+		return // the index of the newest file is stored only at an orderly stop
 	}
 	err := regular.Check(f.indexPath())
 	switch {

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// pointer checks the previous pointer of a record. After damage it tolerates pointers to records that were not read.
+// pointer checks that a record names the right previous record of its stream. After damage it tolerates pointers to
+// records that were not read.
 func (v *verifier) pointer(f *logFile, h *events.Header) error {
 	previous, seen := v.last[h.Stream]
 	if !seen && (h.Previous == 0 && v.intact == nil || h.Previous >= v.report.First && v.report.First > 0) {
@@ -23,7 +24,7 @@ func (v *verifier) pointer(f *logFile, h *events.Header) error {
 			return nil
 		}
 	} else if !seen && (h.Previous != 0 || v.intact != nil) {
-		return nil // pruned, or unknown when the record was written
+		return nil // the previous record is pruned, or was unknown when this record was written
 	}
 	if h.Previous != previous {
 		return f.corrupt(h.Sequence, fmt.Errorf("its previous pointer says %d, the last record of %s is %d", h.Previous, h.Stream, previous))
@@ -31,7 +32,7 @@ func (v *verifier) pointer(f *logFile, h *events.Header) error {
 	return nil
 }
 
-// seam checks that a file continues the previous file.
+// seam checks that a file, with description b at its beginning, continues the previous file.
 func (v *verifier) seam(f *logFile, b begin) error {
 	end := v.report.Head
 	switch {
@@ -46,7 +47,7 @@ func (v *verifier) seam(f *logFile, b begin) error {
 	return nil
 }
 
-// file verifies one file and adds its records to the report.
+// file verifies one file and adds its records to the report. begins says that it is the oldest file.
 func (v *verifier) file(f *logFile, begins bool) error {
 	b, err := f.begin()
 	if err != nil {
@@ -95,7 +96,8 @@ func (v *verifier) file(f *logFile, begins bool) error {
 	return nil
 }
 
-// offsets returns an error if a consumer has read beyond the last record of the file, because records are then lost.
+// offsets returns an error if a consumer has read beyond end, the last record of the file, because records are then
+// lost.
 func (v *verifier) offsets(f *logFile, end *head) error {
 	offsets, err := f.offsets()
 	if err != nil {
@@ -110,7 +112,8 @@ func (v *verifier) offsets(f *logFile, end *head) error {
 	return nil
 }
 
-// compareHead compares the head that the file stores with its records.
+// compareHead compares end, the last record as the file stores it (with chain hash, epoch and term), with the records
+// that were read.
 func (v *verifier) compareHead(f *logFile, end *head) error {
 	if err := f.checkEnd(end.Head); err != nil {
 		return err
@@ -129,7 +132,8 @@ func (v *verifier) compareHead(f *logFile, end *head) error {
 	return nil
 }
 
-// record checks one record, and that it continues the records before it.
+// record checks one record, and that it continues the records before it. x is the index of the file so far, last the
+// file's last record.
 func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l events.Label, stored []byte) error {
 	bad := func(format string, args ...any) error { return f.corrupt(l.Sequence, fmt.Errorf(format, args...)) }
 	rec, err := events.DecodeRecord(stored)
@@ -175,7 +179,8 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l ev
 	return nil
 }
 
-// ofTheLog handles records about the log itself: pruning, epochs and terms.
+// ofTheLog handles records about the log itself: deleted files (Pruned), a new epoch (life of the log), a new term (a
+// writer's time).
 func (v *verifier) ofTheLog(facts events.Facts) error {
 	switch f := facts.(type) {
 	case *events.Pruned:
@@ -193,8 +198,8 @@ func (v *verifier) ofTheLog(facts events.Facts) error {
 	return nil
 }
 
-// startTerm checks that a term is greater than all earlier terms, and that its Previous is the chain value before its
-// batch.
+// startTerm checks a TermStarted record, which begins a writer's time. Its term must be greater than all earlier terms,
+// and its Previous must be the chain value (hash over all records so far) before its batch.
 func (v *verifier) startTerm(t *events.TermStarted) error {
 	switch {
 	case t.Term <= v.term:
@@ -206,7 +211,8 @@ func (v *verifier) startTerm(t *events.TermStarted) error {
 	return nil
 }
 
-// noted compares the chain value after the current record with the values that were recorded elsewhere.
+// noted compares the chain value (hash over all records so far) after the current record with the values that are known
+// from elsewhere: the file HEAD, and the caller of Verify.
 func (v *verifier) noted(f *logFile) error {
 	if v.own.Sequence == v.report.Head.Sequence && v.own.Epoch == v.report.Identity.Epoch && v.own.Hash != v.report.Head.Hash {
 		return otherHistory(f.path, v.own, v.report.Head.Hash)
@@ -225,7 +231,8 @@ func (v *verifier) noted(f *logFile) error {
 	return nil
 }
 
-// otherHistory returns the error for a log whose chain value after a record is not the one that was noted earlier.
+// otherHistory returns the error for a log whose chain value (hash over all records so far) after a record is `has`,
+// although had was noted earlier: a record before it was replaced.
 func otherHistory(path string, had events.Loss, has events.Hash) error {
 	return &store.CorruptError{
 		Path: path, At: had.Sequence,

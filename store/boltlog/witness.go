@@ -22,25 +22,26 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// A log that has lost its end looks like a log that never had it. The loss is revealed by witnesses, files beside the
-// log: HEAD, with the head as of a few seconds ago; CLOSED, with the head at the last Close; a snapshot or an index of
-// later records; the offset of a consumer. Each witness became durable only after the records that it names. So a log
-// with fewer records has lost some. No writer continues it, because its next records would reuse the lost sequences.
+// A log that has lost its end looks like a log that never had it. Witnesses, files beside the log that name a late
+// record, reveal the loss: HEAD, with the last record as of a few seconds ago; CLOSED, with the last record at the last
+// Close; a snapshot or an index of later records; the offset of a consumer (up to which record it has read). Each
+// witness became durable only after the record that it names. So a log with fewer records has lost some. No writer
+// continues it, because its next records would reuse the lost sequences.
 
 const (
-	headName  = "HEAD" // the durable head, at most a few seconds old
+	headName  = "HEAD" // name of the file with the last durable record, at most a few seconds old
 	headEvery = 5 * time.Second
 )
 
-// witnessVersion is the version of the files HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. Versions 1 and 2
-// are from before the first release.
+// witnessVersion is the version byte of the files HEAD and CLOSED, which name the last record. It is followed by log
+// ID, uvarint epoch, head and CRC-32C. Versions 1 and 2 are from before the first release.
 const witnessVersion = 3
 
-// mostWitness is an upper bound for the size of a witness file (HEAD or CLOSED).
+// mostWitness limits how much is read of the file HEAD or CLOSED; longer content is an error.
 const mostWitness = 4 << 10
 
-// noteHeads writes the durable head to the file HEAD every 5 seconds, until the log accepts nothing more. While a loss
-// is known, HEAD stays unchanged.
+// noteHeads writes the last durable record to the file HEAD every 5 seconds, until the log accepts nothing more. While
+// a loss of records is known, HEAD stays unchanged, because it proves the loss.
 func (l *Log) noteHeads() {
 	tick := time.NewTicker(headEvery)
 	defer tick.Stop()
@@ -48,7 +49,7 @@ func (l *Log) noteHeads() {
 	told := false
 	for {
 		now, err := l.noteHead(noted)
-		if err != nil && !told { // HEAD only reveals a later loss, and the disk may be full for long
+		if err != nil && !told { // logged once, as HEAD only reveals a later loss, and the disk may be full for long
 			l.options.Logger.Warn("the newest head is not noted beside the log", slog.Any("error", err))
 		}
 		noted, told = now, err != nil
@@ -60,7 +61,8 @@ func (l *Log) noteHeads() {
 	}
 }
 
-// noteHead writes the durable head to the file HEAD, unless it equals noted. It returns the head that HEAD now has.
+// noteHead writes the last durable record to the file HEAD, unless it equals noted, which HEAD has already. It returns
+// what HEAD has now.
 func (l *Log) noteHead(noted store.Head) (store.Head, error) {
 	l.noting.Lock()
 	defer l.noting.Unlock()
@@ -85,9 +87,9 @@ func writeWitness(path string, id events.Identity, head store.Head) error {
 	return disk.WriteFile(path, fields.Seal(fields.AppendHead(v, head)))
 }
 
-// readWitness returns the content of a witness file (HEAD or CLOSED). If the file is missing, unreadable or of another
-// log, it returns the zero Loss. A file from before the first release is an error, because someone may have put it
-// there in the belief that it belongs to this log.
+// readWitness returns the last record that a file HEAD or CLOSED names, if it belongs to the log id. If the file is
+// missing, unreadable or of another log, it returns the zero Loss. A file from before the first release is an error,
+// because someone may have put it there in the belief that it belongs to this log.
 func readWitness(path string, id events.Identity) (events.Loss, error) {
 	w, err := openWitness(path)
 	return w.of(id), err
@@ -123,7 +125,8 @@ func openWitness(path string) (w witness, err error) {
 	return said, nil
 }
 
-// of returns the content of the witness as a Loss; zero if it belongs to another log.
+// of returns the record that the witness (file that tells how far a log had got) names, as a Loss; zero if the witness
+// belongs to another log than id.
 func (w witness) of(id events.Identity) events.Loss {
 	if w.logID == "" || w.logID != id.LogID {
 		return events.Loss{}
@@ -135,9 +138,10 @@ func witnessed(epoch uint64, head store.Head) events.Loss {
 	return events.Loss{Witness: events.WitnessFiles, Epoch: epoch, Sequence: head.Sequence, Hash: head.Hash}
 }
 
-// wentBack returns proofs that the log once had records after its end, as errors. tail is the first record of its last
-// file. A witness (file that tells how far the log had got) of an earlier epoch proves nothing, because the log was
-// continued without the lost records, as an EpochChanged record says.
+// wentBack returns proofs that the log once had records after end, its last record now. Each proof is an error. tail is
+// the first record of its last file, offsets are the records up to which consumers have read. A witness (file that
+// tells how far the log had got) of an earlier epoch proves nothing, because the log was continued without the lost
+// records, as an EpochChanged record says.
 func wentBack(dir string, id events.Identity, tail events.Sequence, end store.Head, offsets map[string]events.Sequence) ([]error, error) {
 	b, err := seenBeside(dir, tail)
 	if err != nil {
@@ -146,15 +150,17 @@ func wentBack(dir string, id events.Identity, tail events.Sequence, end store.He
 	return b.ahead(dir, id, end, offsets), nil
 }
 
-// beside is the content of all files beside a log that tell how far it had got.
+// beside is the content of all files beside a log that tell how far it had got: CLOSED, HEAD, snapshots, indexes, and
+// .jobs files (indexes of the Jobs in one log file).
 type beside struct {
 	closed, noted witness
 	snapshots     []events.Sequence
-	indexed       []store.Head // heads in the indexes of the last file and later ones
-	lists         []witness    // heads in lists of Jobs, which have no epoch
+	indexed       []store.Head // last records that the indexes of the last log file and later ones cover
+	lists         []witness    // last records that the .jobs files cover, which have no epoch
 }
 
-// seenBeside reads the files beside the log that tell how far it had got. tail is the first record of its last file.
+// seenBeside reads the files beside the log that tell how far it had got: HEAD, CLOSED, snapshots, indexes and .jobs
+// files. tail is the first record of the log's last file.
 func seenBeside(dir string, tail events.Sequence) (b beside, err error) {
 	if b.closed, err = openWitness(filepath.Join(dir, closedName)); err != nil {
 		return b, err
@@ -182,7 +188,8 @@ func seenBeside(dir string, tail events.Sequence) (b beside, err error) {
 	return b, err
 }
 
-// ahead returns an error for each proof that the log had records after head end.
+// ahead returns an error for each proof that the log id had records after its last record, end. offsets are the records
+// up to which consumers have read.
 func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets map[string]events.Sequence) (all []error) {
 	ahead := func(l events.Loss, says string) {
 		if l.Epoch > id.Epoch || l.Epoch == id.Epoch && l.Sequence > end.Sequence {
@@ -217,7 +224,7 @@ func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets m
 			ahead(witnessed(id.Epoch, l.head), "there is a list of Jobs as of record %d")
 		}
 	}
-	// An offset becomes durable after the records up to it.
+	// An offset (record up to which a consumer has read) becomes durable after that record.
 	for _, consumer := range slices.Sorted(maps.Keys(offsets)) {
 		through := store.Head{Sequence: offsets[consumer]}
 		ahead(witnessed(id.Epoch, through), strings.ReplaceAll(fmt.Sprintf("the consumer %q had got through record", consumer), "%", "%%")+" %d")
@@ -225,7 +232,8 @@ func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets m
 	return all
 }
 
-// lost returns the error for a log that ends before a record that it once had, or before the epoch of that record.
+// lost returns the error for a log that ends with record end, although it once had the later record l, or a record of a
+// later epoch. says tells how that is known.
 func lost(path string, end events.Sequence, l events.Loss, says string) error {
 	if l.Sequence > end {
 		says += fmt.Sprintf(", and it ends with record %d now", end)
@@ -238,7 +246,7 @@ func lost(path string, end events.Sequence, l events.Loss, says string) error {
 	}
 }
 
-// newestLoss returns the error about the newest lost record.
+// newestLoss returns the error about the newest lost record, of a list of errors about lost records.
 func newestLoss(all []error) error {
 	return slices.MaxFunc(all, func(a, b error) int {
 		x, y := lossOf(a), lossOf(b)
@@ -254,15 +262,15 @@ func lossOf(err error) (l events.Loss) {
 	return l
 }
 
-// Losses implements store.Opened.
+// Losses implements store.Opened: it returns the records that the log once had and now lacks; none after GoOn.
 func (l *Log) Losses() []events.Loss {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.losses
 }
 
-// GoOn implements store.Opened. It replaces or removes the files that tell about the lost records, because these belong
-// to an ended epoch.
+// GoOn implements store.Opened: it ends the handling of a loss, after the record of the new epoch is durable. It
+// overwrites or removes the files that prove the loss, because they belong to an ended epoch.
 func (l *Log) GoOn() error {
 	l.noting.Lock()
 	defer l.noting.Unlock()
@@ -286,7 +294,8 @@ func (l *Log) GoOn() error {
 		tidyLists(l.dir, id, end))
 }
 
-// tidyLists removes lists of Jobs that were made from records which are now lost.
+// tidyLists removes .jobs files (indexes of the Jobs in one log file) that cover records after end, because those are
+// lost.
 func tidyLists(dir string, id events.Identity, end store.Head) error {
 	all, err := listFiles(dir, listSuffix)
 	errs := []error{err}
@@ -299,7 +308,7 @@ func tidyLists(dir string, id events.Identity, end store.Head) error {
 	return errors.Join(errs...)
 }
 
-// tidySnapshots removes snapshots that include lost records, that is, later records of an earlier epoch.
+// tidySnapshots removes snapshots that include lost records, that is, records after end of an earlier epoch than id's.
 func tidySnapshots(dir string, id events.Identity, end store.Head) error {
 	all, err := listFiles(dir, snapshotSuffix)
 	errs := []error{err}
@@ -313,7 +322,7 @@ func tidySnapshots(dir string, id events.Identity, end store.Head) error {
 	return errors.Join(errs...)
 }
 
-// indexEnd returns the head of the last record in an index on disk; zero when it cannot be read.
+// indexEnd returns the last record that an index on disk covers; zero when it cannot be read.
 func indexEnd(path string) store.Head {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -331,8 +340,8 @@ func indexEnd(path string) store.Head {
 	return store.Head{}
 }
 
-// listEnd returns the ID of the log to which a list of Jobs belongs, and the head of its last record; zero when it
-// cannot be read. The footers of all versions begin with these fields.
+// listEnd returns the ID of the log to which a .jobs file (index of the Jobs in one log file) belongs, and the last
+// record that it covers; zero when it cannot be read. The footers of all versions begin with these two.
 func listEnd(path string) (logID string, end store.Head) {
 	file, err := regular.Open(path)
 	if err != nil {

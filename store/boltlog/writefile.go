@@ -14,11 +14,12 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// FileSpec describes the beginning of a log file for WriteFile.
+// FileSpec describes the log file that WriteFile writes: its first record, the description at its beginning, and what
+// was known before it.
 type FileSpec struct {
 	First   events.Sequence
-	Begin   []byte // as in Sealed.Begin
-	Term    uint64 // newest term that began before these records; a later term may begin in them
+	Begin   []byte // the description at the beginning of the file, as in Sealed.Begin
+	Term    uint64 // newest term (number of a writer's time) before these records; a later one may begin in them
 	Offsets map[string]events.Sequence
 }
 
@@ -68,15 +69,15 @@ func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[
 	return w.end.Head, w.id, errors.Join(t.db.Sync(), disk.SyncDir(dir))
 }
 
-// fileWriter writes groups of whole batches, for one call of WriteFile.
+// fileWriter writes batches to a new log file, several in one commit. It serves one call of WriteFile.
 type fileWriter struct {
 	tail   *tail
-	end    head // head after the added records
+	end    head // last record that was added, with its chain hash
 	id     events.Identity
 	chunks chunk.Writer
 	bytes  int
 	count  int
-	open   bool // the batch of the last record is not complete
+	open   bool // the last added record does not end its batch, so more must follow
 }
 
 func (w *fileWriter) add(stored []byte) error {
@@ -110,7 +111,7 @@ func (w *fileWriter) add(stored []byte) error {
 	return nil
 }
 
-// learn handles a record that changes the log's epoch or term.
+// learn updates the fields for a record that changes the log's epoch (life of the log) or term (time of a writer).
 func (w *fileWriter) learn(l events.Label, stored []byte) error {
 	r, err := decode(stored, l.Sequence)
 	if err != nil {
@@ -142,8 +143,8 @@ func (w *fileWriter) finish(offsets map[string]events.Sequence) error {
 	return w.commit(clipped)
 }
 
-// NoteLost writes beside a log that it once had a later record. A controller then continues the log only in a new
-// epoch.
+// NoteLost writes into the file HEAD that the log once had the record had, which it lacks now. A controller then
+// refuses the log, or continues it only in a new epoch.
 func NoteLost(dir string, id events.Identity, had store.Head) error {
 	return writeWitness(filepath.Join(dir, headName), id, had)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// check returns an error unless the manifest is consistent: its files continue each other, and names follow from
-// entries.
+// check returns an error unless the manifest is consistent: the records of its objects follow each other without gaps,
+// and each object has the name that its entry requires.
 func (m *Manifest) check() error {
 	for _, t := range m.tails() {
 		if len(t.Segments) == 0 || t.Segments[0].First != t.First || len(t.Begin) == 0 {
@@ -52,9 +52,9 @@ func (m *Manifest) checkSegments(end *store.Head, t *Tail) error {
 	return nil
 }
 
-// follows checks that file f continues the records before it, which end with *end, and sets *end to the end of f.
-// Before the first object of a file (begins), records may be missing if a hole of the manifest says so. names are the
-// allowed names of the object.
+// follows returns an error unless object f continues the records before it, which end with *end. It then sets *end to
+// the last record of f. If begins is set, f is the first object of a log file; records before it may then be missing,
+// if a Hole of the manifest says so. names are the allowed names of the object.
 func (m *Manifest) follows(end *store.Head, f *File, begins bool, names []string) error {
 	name := f.Object.Name
 	switch {

@@ -8,33 +8,34 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Manifest describes the content of a copy of a log, up to one head of the log.
+// Manifest describes the content of a copy of a log: all objects, with the records in them, up to the record Head.
 type Manifest struct {
-	Identity events.Identity // identity of the log at Head
+	Identity events.Identity // the log's ID, and its epoch (one life of the log) at Head
 	Head     store.Head
-	Written  events.Time     // time by the writer's clock
+	Written  events.Time     // when this manifest was written, by the writer's clock
 	Writer   string          // version of the writing program
 	First    events.Sequence // oldest record in the log at that time; the copy may have older ones
 	Files    []File          // sealed files of the log, oldest first
 	// Files that the copy has as segments, oldest first: sealed files that are not copied whole yet, and files that
 	// were pruned before their end was copied
 	Partial []Tail
-	Tail    *Tail     // the newest file of the log; nil if none of it is copied
+	Tail    *Tail     // the newest file of the log, in segments; nil if none of it is copied
 	Holes   []Hole    // records that were pruned before they were copied
-	Leaving []Leaving // objects to delete
+	Leaving []Leaving // objects that are no longer part of the copy, to be deleted
 	Kept    []Kept    // earlier manifests that are kept, oldest first
 	Key     *Object   // nil for a copy without the key
 }
 
-// File is a range of records in one object: a sealed file, or a segment of a file that was being written.
+// File is a range of records in one object of the copy: a sealed log file (no longer written), or a segment of a file
+// that was being written.
 type File struct {
 	First   events.Sequence
 	Before  events.Hash // chain value (hash over all records so far) before the first record
 	End     store.Head
-	Epoch   uint64      // epoch of the last record
-	Records events.Hash // hash of the records, as boltlog.Sealed.Records computes it
+	Epoch   uint64      // epoch (one life of the log) of the last record
+	Records events.Hash // hash of all records, as boltlog.Sealed.Records computes it
 	Object  Object
-	Derived []Object // index and list of Jobs; a restore can rebuild them
+	Derived []Object // index of the file, and list of its Jobs; a restore can rebuild them
 }
 
 // Object describes a stored object.
@@ -47,16 +48,17 @@ type Object struct {
 // Tail is a log file that was being written when it was copied. The copy has all of it, or its beginning, as segments.
 type Tail struct {
 	First    events.Sequence // first record of the file
-	Begin    []byte          // stored beginning of the file, as in boltlog.Sealed.Begin
-	Term     uint64          // newest term that began in the log
+	Begin    []byte          // description at the beginning of the file, as in boltlog.Sealed.Begin
+	Term     uint64          // newest term (number of the log's writer) that began in the log
 	Offsets  map[string]events.Sequence
-	Segments []File // consecutive; the first one begins with First
+	Segments []File // without gaps; the first one begins with record First
 }
 
-// Hole is a range of records that are missing in the copy.
+// Hole is a range of records that are missing in the copy, because they were deleted before they were copied.
 type Hole struct{ From, Through events.Sequence }
 
-// Leaving is an object that no manifest names any more, and that will be deleted. Since is when that became so.
+// Leaving is an object that no manifest names any more, and that will be deleted. Since is when the last manifest that
+// names it was replaced.
 type Leaving struct {
 	Name  string
 	Since events.Time
@@ -83,7 +85,7 @@ func (m *Manifest) Clone() *Manifest {
 	return &c
 }
 
-// Run is one file of the log in the copy, either as a whole File or as Segments; the other field is nil.
+// Run is one log file in the copy: either a whole File, or a Tail with the file's Segments; the other field is nil.
 type Run struct {
 	File     *File
 	Segments *Tail
@@ -105,7 +107,7 @@ func (r Run) Before() events.Hash {
 	return r.Segments.Segments[0].Before
 }
 
-// End returns the head after the last record that the copy has.
+// End returns the last record that the copy has of this file, with its chain hash and time.
 func (r Run) End() store.Head {
 	if r.File != nil {
 		return r.File.End
@@ -113,7 +115,8 @@ func (r Run) End() store.Head {
 	return r.Segments.Segments[len(r.Segments.Segments)-1].End
 }
 
-// Runs returns all files of the log that the copy has, oldest first. The results point into the manifest.
+// Runs returns all log files that the copy has, whole or in segments, oldest first. The results point into the
+// manifest.
 func (m *Manifest) Runs() (all []Run) {
 	for i := range m.Files {
 		all = append(all, Run{File: &m.Files[i]})
@@ -128,7 +131,7 @@ func (m *Manifest) Runs() (all []Run) {
 	return all
 }
 
-// End returns the head after the last record of the copy; the zero Head for an empty copy.
+// End returns the last record of the copy, with its chain hash and time; the zero Head for an empty copy.
 func (m *Manifest) End() store.Head {
 	if all := m.Runs(); len(all) > 0 {
 		return all[len(all)-1].End()
@@ -152,7 +155,7 @@ func (m *Manifest) Objects() (all []Object) {
 	return all
 }
 
-// Segments returns the segments of the newest file.
+// Segments returns the segments (objects with a part of the file) of the newest log file.
 func (m *Manifest) Segments() []File {
 	if m.Tail == nil {
 		return nil

@@ -17,36 +17,39 @@ const (
 	FileSuffix = ".db"
 )
 
-// FileName returns the usual name of a sealed file in the copy. epoch is the epoch of its last record.
+// FileName returns the usual name of a sealed log file in the copy. first is its first record, epoch the epoch (life of
+// the log) of its last record.
 func FileName(first events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("files/%020d-%d%s", uint64(first), epoch, FileSuffix)
 }
 
-// SegmentName returns the usual name of a segment of the newest file. epoch is the epoch of its last record.
+// SegmentName returns the usual name of a segment (object with a part of the newest log file). first is its first
+// record, epoch the epoch (life of the log) of its last record.
 func SegmentName(first events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("tail/%020d-%d.seg", uint64(first), epoch)
 }
 
-// spanName returns the name of a segment with its first and last record. It is used for merged segments, and for a
-// segment whose usual name is taken by an object that no manifest names.
+// spanName returns a name for a segment (object with a part of a log file) that includes its last record. It is used
+// for merged segments, and for a segment whose usual name is taken by an object that no manifest names.
 func spanName(first, last events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("tail/%020d-%020d-%d.seg", uint64(first), uint64(last), epoch)
 }
 
-// FileNames returns the names that the object of a sealed file may have, the usual one first. Another process that
-// continued the log separately may have stored other records under the usual name. The second name includes the
-// beginning of the chain value after the last record, so no other records can have it.
+// FileNames returns the names that the object of a sealed log file may have, the usual one first. The usual name may be
+// taken by other records, if another process continued the log separately. The second name includes the beginning of
+// the chain value (hash over all records so far) after the last record, so no other records can have it.
 func (f *File) FileNames() []string {
 	usual := FileName(f.First, f.Epoch)
 	return []string{usual, chainName(usual, f.End.Hash)}
 }
 
-// SegmentNames returns the names that the object of a segment may have, the usual one first.
+// SegmentNames returns the names that the object of a segment (part of a log file) may have, the usual one first.
 func (f *File) SegmentNames() []string {
 	return append([]string{SegmentName(f.First, f.Epoch)}, f.SpanNames()...)
 }
 
-// SpanNames returns the names that the object of a merged segment may have, the usual one first.
+// SpanNames returns the names that the object of a merged segment (several parts of a log file in one) may have, the
+// usual one first.
 func (f *File) SpanNames() []string {
 	span := spanName(f.First, f.End.Sequence, f.Epoch)
 	return []string{span, chainName(span, f.End.Hash)}
@@ -60,7 +63,8 @@ func chainName(name string, end events.Hash) string {
 // WithSuffix returns the name of an object that is derived from the file called name, such as its index.
 func WithSuffix(name, suffix string) string { return strings.TrimSuffix(name, path.Ext(name)) + suffix }
 
-// KeptName returns the name of an earlier manifest that is kept.
+// KeptName returns the name of an earlier manifest that is kept. head is the last record of the copy that it describes,
+// epoch the epoch (life of the log) of that record.
 func KeptName(head events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("manifests/%020d-%d", uint64(head), epoch)
 }

@@ -8,22 +8,23 @@ import (
 	"time"
 )
 
-// Errors of a Place. If an object does not exist, the error is fs.ErrNotExist.
+// Errors that a Place returns. If an object does not exist, the error is fs.ErrNotExist.
 var (
-	// ErrExists: an object with that name exists.
+	// ErrExists is the error of Put when an object with that name exists.
 	ErrExists = errors.New("there is an object of that name already")
-	// ErrChanged: the object is not the version to be replaced, because another process has written it.
+	// ErrChanged is the error of Replace when the object is not the version to be replaced, because another process has
+	// written it.
 	ErrChanged = errors.New("another process has written it meanwhile")
-	// ErrDenied: the caller has no permission for the operation.
+	// ErrDenied is the error when the caller has no permission for the operation.
 	ErrDenied = errors.New("access is denied")
-	// ErrBusy: the server cannot do the operation now.
+	// ErrBusy is the error when the server cannot do the operation now; a later attempt may succeed.
 	ErrBusy = errors.New("the server cannot do that now")
-	// ErrLarge: the object is larger than the limit of the read.
+	// ErrLarge is the error of ReadAll when the object is larger than the limit of the read.
 	ErrLarge = errors.New("it is larger than an object of its kind")
 )
 
-// Place stores the objects of one copy. Names are relative to the place, with slashes. When a call that writes returns,
-// the write is durable. Any goroutine may call any method.
+// Place stores the objects of one copy of a log: a directory or a bucket. Names are relative to it, with slashes. When
+// a call that writes returns, the write is durable. Any goroutine may call any method.
 type Place interface {
 	// Get opens an object for reading. The caller must close it.
 	Get(ctx context.Context, name string) (Opened, error)
@@ -37,8 +38,9 @@ type Place interface {
 	// Put creates an object. If an object with this name exists, it changes nothing and returns ErrExists.
 	Put(ctx context.Context, name string, content io.ReaderAt, size int64) error
 
-	// Replace overwrites the object if its current version has this tag; the tag "" means that no object exists. It
-	// returns the tag of the new version. If the current version has another tag, it returns ErrChanged.
+	// Replace overwrites the object if its current version has this tag (ID of a version, from Get or Replace); the tag
+	// "" means that no object exists. It returns the tag of the new version. If the current version has another tag, it
+	// returns ErrChanged.
 	Replace(ctx context.Context, name string, content []byte, tag string) (string, error)
 
 	// Delete removes an object. A missing object is no error.

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Probe tells what a place can do, as found by Try.
+// Probe tells what a place (directory or bucket) can do, as found by Try.
 type Probe struct {
-	// Fenced: Put never overwrites, and Replace replaces only the version with the given tag. In a place without this,
-	// two writers may overwrite each other's objects.
+	// Fenced reports that Put never overwrites, and Replace replaces only the version with the given tag (ID of a
+	// version). In a place without this, two writers may overwrite each other's objects.
 	Fenced bool
-	// Ranges: the place can read parts of objects.
+	// Ranges reports that the place can read parts of objects.
 	Ranges bool
 	// Ahead is how far the place's clock is ahead of ours. It is 0 if the place has no clock, or if the difference is
 	// smaller than the clock's resolution.
@@ -70,7 +70,8 @@ func Try(ctx context.Context, p Place) (found Probe, err error) {
 	return found, nil
 }
 
-// apart returns how far the time at lies outside [from, to]. A clock with whole seconds may be up to one second behind.
+// apart returns by how much `at`, a time by the place's clock, lies after `to` by our clock, or (as a negative number)
+// before `from`; 0 if it lies in between. A clock with whole seconds may be up to one second behind.
 func apart(at, from, to time.Time) time.Duration {
 	switch {
 	case at.Before(from.Add(-time.Second)):

@@ -9,11 +9,11 @@ import (
 	"io/fs"
 )
 
-// Unfenced wraps a place that has no conditional writes: it reads the object before each write. Two processes that
-// write at the same moment can still overwrite each other's objects.
+// Unfenced wraps a place whose server cannot make a write depend on the present version. It reads the object before
+// each write instead. Two processes that write at the same moment can still overwrite each other's objects.
 type Unfenced struct{ Place }
 
-// Put implements Place.
+// Put implements Place: it creates an object, if a read finds that there is none.
 func (u Unfenced) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	_, err := u.Size(ctx, name)
 	if err == nil {
@@ -25,7 +25,7 @@ func (u Unfenced) Put(ctx context.Context, name string, content io.ReaderAt, siz
 	return u.Place.Put(ctx, name, content, size)
 }
 
-// Replace implements Place.
+// Replace implements Place: it overwrites the object, if a read finds that its version has the tag.
 func (u Unfenced) Replace(ctx context.Context, name string, content []byte, tag string) (string, error) {
 	_, now, err := ReadAll(ctx, u.Place, name, MostManifest)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func (u Unfenced) Replace(ctx context.Context, name string, content []byte, tag 
 	if now, err = u.Place.Replace(ctx, name, content, tag); now != "" || err != nil {
 		return now, err
 	}
-	is, now, err := ReadAll(ctx, u.Place, name, MostManifest) // the server returned no tag after the write
+	is, now, err := ReadAll(ctx, u.Place, name, MostManifest) // the server returned no tag: read the new one
 	if err == nil && !bytes.Equal(is, content) {
 		err = fmt.Errorf("%s: %w", name, ErrChanged)
 	}

@@ -24,10 +24,10 @@ const MostManifest = 256 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged: the bytes of a manifest are not the bytes that were written.
+// ErrDamaged is the error when the bytes of a manifest are not the bytes that were written.
 var ErrDamaged = errors.New("the manifest is damaged")
 
-// Encode encodes the manifest. It returns an error if the manifest is not consistent, in the sense of Decode.
+// Encode encodes the manifest. It returns an error if the manifest is not consistent, as Decode checks it.
 func (m *Manifest) Encode() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -61,9 +61,9 @@ func (m *Manifest) Encode() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli)), nil
 }
 
-// Decode decodes a manifest and checks that it is consistent: files and segments are consecutive except for the
-// recorded holes, the last one ends at the manifest's head, and each object has the required name. It returns
-// ErrDamaged, or events.ErrNewer if a newer program wrote it in another form.
+// Decode decodes a manifest and checks that it is consistent: the records of its objects follow each other without gaps
+// except for the recorded holes, the last one is the manifest's Head, and each object has the required name. It returns
+// ErrDamaged, or events.ErrNewer if a newer program wrote the manifest in another form.
 func Decode(content []byte) (*Manifest, error) {
 	n := len(content) - crc32.Size
 	if n < 1 || crc32.Checksum(content[:n], castagnoli) != binary.LittleEndian.Uint32(content[n:]) {

@@ -17,9 +17,8 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// SyncAbove makes the entry of a directory in its parent durable, and the same for all parents: up to the root of the
-// file system, or the first parent that this process may not open. Otherwise a power cut could remove a new log
-// together with its directory.
+// SyncAbove makes a directory survive a power cut: it syncs the directory's entry in its parent, and the same for all
+// parents. It ends at the root of the file system, or at the first parent that this process may not open.
 func SyncAbove(dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// defaultBytes is enough for about 4,000 records: the pods of some hundred Jobs, or a few seconds of a busy cluster.
+// defaultBytes is the size of the cache unless New gets another one: enough for about 4,000 records of 1 KiB in memory.
 const defaultBytes = 4 << 20
 
 // Log is a log with a cache of its newest batches. Use New to create one.
@@ -28,7 +28,7 @@ type Log struct {
 	bytes int    // total size. Invariant: bytes <= limit, or only one batch is cached
 }
 
-// kept is a cached batch and its approximate size in memory.
+// kept is a batch in the cache, and its approximate size in memory.
 type kept struct {
 	events.Batch
 	bytes int
@@ -41,10 +41,11 @@ func New(log store.Log, bytes int) *Log {
 	return &Log{Log: log, limit: cmp.Or(bytes, defaultBytes)}
 }
 
-// Append implements store.Log.
+// Append implements store.Log: it adds the batch to the cache, and appends it to the wrapped log. If the cache is full,
+// its oldest batches are dropped.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	l.mu.Lock()
-	// Before the wrapped log gets it: a reader that learns that the batch is durable must find it here.
+	// The batch must be in the cache first: a reader that learns from the wrapped log that it is durable looks here.
 	l.kept = append(l.kept, kept{Batch: b})
 	l.mu.Unlock()
 	commit := l.Log.Append(b, soon)
@@ -62,13 +63,14 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	return commit
 }
 
-// weigh estimates the memory that a batch takes: its records, and twice their stored size for the strings and other
-// data to which they point.
+// weigh estimates the memory that a batch takes: its records, and twice their stored size (stored) for the strings and
+// other data to which they point.
 func weigh(b events.Batch, stored int) int {
 	return len(b.Records)*int(unsafe.Sizeof(events.Record{})) + 2*stored
 }
 
-// Read implements store.Log.
+// Read implements store.Log: it returns records from the cache as far as they are there, the others from the wrapped
+// log.
 func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		head := l.Head().Sequence
@@ -116,7 +118,7 @@ func (l *Log) batch(at events.Sequence) (events.Batch, bool) {
 	return l.kept[i].Batch, at <= l.kept[i].Last()
 }
 
-// Close implements store.Log.
+// Close implements store.Log: it empties the cache, and closes the wrapped log.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	l.kept, l.bytes = nil, 0

@@ -7,12 +7,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Outcome says what a message of the stream means for its reader.
+// Outcome says what a message of the stream (the JetStream stream that stores a log) means for its reader.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Taken Outcome = 1 // it counts, and changes the state
+	Taken Outcome = 1 // it counts, and changes the state of the stream
 	Waits Outcome = 2 // it is a part of a group of records, which counts once the last part comes
 	Void  Outcome = 3 // it does not count, and readers skip it
 	Newer Outcome = 4 // only a newer program can read it, so the reader must stop
@@ -35,34 +35,34 @@ const (
 	BadRecords = "its records do not give its end" // wrong sequences, batches, identity or chain
 )
 
-// Verdict is the result of looking at a message of the stream.
+// Verdict is what Accept finds about a message of the stream.
 type Verdict struct {
 	Outcome Outcome
-	Void    string  // reason, if it is void
+	Void    string  // reason for which it does not count, such as OldTerm; empty if it counts
 	Segment Segment // if taken: the message; for a group in several parts, all records in one segment
-	Err     error   // Newer: what the message needs. Void: details of the reason, or nil
+	Err     error   // if Newer: what the message needs. If Void: details of the reason, or nil
 }
 
-// State is the result of all messages of a stream up to a place (the sequence of a message in the stream). It is a
-// value: the parts that wait are never changed in place. The zero State is for an empty stream, whose first claim
-// determines the log.
+// State is what a reader knows after all messages of a stream up to a place (the sequence of a message in the stream).
+// It is a value: a copy stays as it is, also its incomplete group. The zero State is for an empty stream. The first
+// claim (message with which a process becomes the writer) then determines the log.
 type State struct {
 	Place    uint64          // place of the newest message that was read
-	Identity events.Identity // identity of the log at Head
+	Identity events.Identity // the log's ID, and its epoch (one life of the log) at Head
 	Key      events.Hash
-	Term     uint64 // term of the newest claim; 0 before the first
-	Writer   string // writer of the newest claim
+	Term     uint64 // number of the newest claim, the message with which a process became the writer; 0 for none
+	Writer   string // random ID of the process that sent that claim
 	Head     store.Head
-	Released bool   // the writer has ended its term in an orderly way
+	Released bool   // the writer has given up its term: nobody writes until the next claim
 	Closed   bool   // the stream has ended; no further message counts
-	Voids    uint64 // number of void messages
+	Voids    uint64 // number of messages that did not count
 
-	waiting Segment // the parts so far of an incomplete group, joined to one segment; Parts is 0 if there are none
+	waiting Segment // joined parts of a group that is not complete yet; Parts is 0 if there are none
 }
 
-// From returns the state with which a reader begins in the middle of a stream. s is the stream's first message, at
-// place, which counts for every reader, because the stream is cut only at such messages. The caller must have checked
-// that s.Before fits the chain of its own log.
+// From returns the state of a stream whose older messages were removed, before its first message. That message is s, at
+// place (its sequence in the stream). It counts for every reader, because messages are only removed up to one that
+// counts. The caller must have checked that s.Before fits the chain hash of its own log.
 func From(place uint64, s Segment) State {
 	state := State{Place: place - 1, Identity: s.Identity, Key: s.Key, Term: s.Term, Writer: s.Writer, Head: s.Before}
 	if s.Kind == Claim {
@@ -71,8 +71,9 @@ func From(place uint64, s Segment) State {
 	return state
 }
 
-// Accept looks at the next message after state s, and returns the new state and a verdict. Every reader gets the same
-// result, except that own, the version of the reader, decides whether it can continue.
+// Accept decides whether the next message of a stream counts. It returns the state after it, and a verdict. place is
+// the message's sequence in the stream, data its bytes. Every reader gets the same result, except that own, the version
+// of the reader, decides whether it can continue.
 func Accept(s State, place uint64, data []byte, own events.ReaderVersion) (State, Verdict) {
 	m, err := Decode(data)
 	if events.OtherReader(err) {
@@ -96,7 +97,8 @@ func Accept(s State, place uint64, data []byte, own events.ReaderVersion) (State
 	return next, v
 }
 
-// take returns the state after segment m. If the verdict is Void, the state is unchanged.
+// take returns the state after message m. If the verdict names a reason (Void), m does not count, and the state is
+// unchanged.
 func (s State) take(m Segment) (State, Verdict) {
 	switch {
 	case s.Closed:
@@ -142,8 +144,8 @@ func (s State) claim(m Segment) (State, Verdict) {
 	return s, Verdict{Outcome: Taken, Segment: m}
 }
 
-// records handles a part of a group of records. The first part of a group replaces the parts that wait, because the
-// writer has begun the group again.
+// records handles a message with a group of records, or with a part of a group. The first part of a group replaces the
+// parts received before, because the writer has then begun the group again.
 func (s State) records(m Segment) (State, Verdict) {
 	switch {
 	case m.Before.Sequence > s.Head.Sequence:
@@ -175,7 +177,8 @@ func (s State) records(m Segment) (State, Verdict) {
 	return s, Verdict{Outcome: Taken, Segment: g}
 }
 
-// join appends part m to w, the parts that wait; false if m is not the next part of their group.
+// join appends part m of a group to w, the parts received before; it returns false if m is not the next part of that
+// group.
 func join(w, m Segment) (Segment, bool) {
 	first := w.First + events.Sequence(len(w.Stored))
 	if w.GoesOn {

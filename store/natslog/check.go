@@ -7,9 +7,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// check checks the records of a complete group against the segment's fields: sequences without gaps, whole batches, the
-// identity after them, and the chain. It returns events.ErrNewer for a record of a critical kind that this program does
-// not know. Everything else in the records is checked by the log to which they are appended.
+// check returns an error unless the records of a complete group fit the segment's fields: sequences without gaps, whole
+// batches, the log's ID and epoch after them, and the chain (hash over all records). id is the log's ID and epoch
+// before them. The error is events.ErrNewer if this program does not know the kind of a critical record (one that it
+// may not skip). The log that appends the records checks the rest.
 func (s *Segment) check(id events.Identity) error {
 	hash, ended := s.Before.Hash, false
 	var now events.Time

@@ -9,18 +9,19 @@ import (
 const (
 	// headroom is the part of max_payload that records do not use: 64 KiB for the headers of a segment and of NATS.
 	headroom = 64 << 10
-	// minPayload is the smallest max_payload with which a replicated log works.
+	// minPayload is the smallest max_payload (the server's limit for a message) with which a replicated log works: 128
+	// KiB.
 	minPayload = 2 * headroom
-	// recordOverhead is an upper bound for the protobuf tag and the length before each record.
+	// recordOverhead is an upper bound for what protobuf adds to each record: a tag and a length.
 	recordOverhead = 8
-	// maxParts limits what a reader must keep of an incomplete group. Example: 4,096 parts of 960 KiB are 3.75 GiB,
-	// more than any group.
+	// maxParts limits the parts of a group that a reader must keep until the group is complete. Example: 4,096 parts of
+	// 960 KiB are 3.75 GiB, more than any group.
 	maxParts = 4096
 )
 
-// Encode returns the messages for a whole segment. None is longer than maxPayload, the server's max_payload in bytes.
-// Records that do not fit into one message are divided into parts. Example: with a max_payload of 1 MiB, parts have 960
-// KiB of records.
+// Encode returns a segment as messages for the stream. None is longer than maxPayload, the server's max_payload in
+// bytes. Records that do not fit into one message are divided into parts. Example: with a max_payload of 1 MiB, parts
+// have 960 KiB of records.
 func Encode(s Segment, maxPayload int) (messages [][]byte, err error) {
 	if maxPayload < minPayload {
 		return nil, fmt.Errorf("max_payload is %d bytes: a replicated log needs %d", maxPayload, minPayload)

@@ -31,7 +31,7 @@ var (
 	castagnoli    = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// errNoSegment: the bytes are not a segment, or they are damaged.
+// errNoSegment is the error for bytes that are not a message of a log, or are damaged.
 var errNoSegment = errors.New("the message is no segment of a log")
 
 func encode(s *Segment) ([]byte, error) {

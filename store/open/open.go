@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// backend has the functions for one kind of log. Each function gets the address without the scheme.
+// backend has the functions for one kind of log. `place` is the address of the log without the scheme.
 type backend struct {
 	forWriting func(place string, options store.Options) (store.Opened, error)
 	readOnly   func(place string) (store.Archive, error)
@@ -26,10 +26,10 @@ type backend struct {
 	aside      func(place string) (through events.Sequence, folder string, is bool, err error)
 	branches   func(place string) ([]string, error)
 	inBranches func(place string) (branches int, bytes int64, err error)
-	directory  bool // place is a directory, in which other parts of the program may store files, too
+	directory  bool // place is a directory, in which other parts of the program may store files
 }
 
-// directories is the scheme of an address that has none.
+// directories is the scheme that an address without scheme has: a directory with bbolt files.
 const directories = "bolt"
 
 // backends has the backend for each scheme.
@@ -99,7 +99,7 @@ func Check(address string) error {
 	return err
 }
 
-// ErrNoDirectory: the log at the address is not in a directory.
+// ErrNoDirectory is the error of Dir when the log at the address is not in a directory.
 var ErrNoDirectory = errors.New("it is in no directory")
 
 // Dir returns the directory of a log, in which other parts of the program may store files. If the log is not in a
@@ -123,8 +123,8 @@ func Place(address string) string {
 	return address
 }
 
-// Log opens a log for writing, or creates it. Errors come from the backend: [store.HeldError] when another process
-// writes the log, [store.ErrNoRoom], [store.ErrCorrupt], [store.LossError], [events.ErrNewer].
+// Log opens a log for writing, and creates it if there is none. Errors come from the backend: [store.HeldError] when
+// another process writes the log, [store.ErrNoRoom], [store.ErrCorrupt], [store.LossError], [events.ErrNewer].
 func Log(address string, options store.Options) (store.Opened, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -145,8 +145,8 @@ func Archive(address string) (store.Archive, error) {
 
 // Verify reads a whole log and checks everything that must hold. It returns [store.ErrCorrupt] with the first bad
 // sequence, or a read error. It calls progress from time to time with the number of bytes read and the total, unless
-// progress is nil. has lists heads that were recorded elsewhere: the log is damaged if its chain value at one of them
-// is another one, or if it ends before one of them.
+// progress is nil. has lists records, with their chain values (hash over all records so far), that are known from
+// elsewhere: the log is damaged if it lacks one, or has another chain value there.
 func Verify(ctx context.Context, address string, progress func(done, total int64), has ...store.Head) (store.Report, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -183,7 +183,7 @@ func Fill(address, logID string) (store.Filling, error) {
 	return of.fill(place, logID)
 }
 
-// Unfilled reports whether a Fill began and was not completed by End.
+// Unfilled reports whether the address has a directory that Fill began to build, and that End has not completed.
 func Unfilled(address string) (bool, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -201,10 +201,10 @@ func Vacant(address string) error {
 	return of.vacant(place)
 }
 
-// SetAside shortens a log: it then ends with the last batch at or before record through (0: no log remains). Later
-// records are kept as a branch, in a folder with this name within the log's directory. After an interrupted call, no
-// function opens the log until SetAside is called again with the same arguments ([Aside] returns them). It returns a
-// [store.HeldError] if another process writes the log.
+// SetAside shortens a log: it then ends with the last batch that ends at or before record through (0: no log remains).
+// It keeps the later records in a folder with this name within the log's directory (a branch). After an interrupted
+// call, no function opens the log until SetAside is called again with the same arguments ([Aside] returns them). It
+// returns a [store.HeldError] if another process writes the log.
 func SetAside(ctx context.Context, address string, through events.Sequence, folder string) error {
 	of, place, err := find(address)
 	if err != nil {
@@ -213,7 +213,8 @@ func SetAside(ctx context.Context, address string, through events.Sequence, fold
 	return of.setAside(ctx, place, through, folder)
 }
 
-// Aside returns the arguments of an interrupted SetAside; is is false if there is none.
+// Aside returns the arguments `through` and `folder` of a SetAside that a crash interrupted; is is false if there was
+// none.
 func Aside(address string) (through events.Sequence, folder string, is bool, err error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -222,10 +223,11 @@ func Aside(address string) (through events.Sequence, folder string, is bool, err
 	return of.aside(place)
 }
 
-// BranchName returns the name of the branch folder for records of an epoch that begin with record first.
+// BranchName returns the name of the folder in which SetAside keeps records of an epoch (one life of the log), from
+// record first on.
 func BranchName(epoch uint64, first events.Sequence) string { return boltlog.BranchName(epoch, first) }
 
-// Branches returns a sentence for each branch of a log (records that SetAside has kept).
+// Branches returns a sentence for operators about each folder in which SetAside has kept records of the log.
 func Branches(address string) ([]string, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -234,7 +236,8 @@ func Branches(address string) ([]string, error) {
 	return of.branches(place)
 }
 
-// BranchUsage returns the number of branches of a log, and the total size of their files.
+// BranchUsage returns the number of folders in which SetAside has kept records of a log, and the total size of their
+// files.
 func BranchUsage(address string) (branches int, bytes int64, err error) {
 	of, place, err := find(address)
 	if err != nil {

@@ -131,8 +131,8 @@ func concurrentReaders(t *testing.T, open Open) {
 	readers.Wait()
 }
 
-// follow reads until it has seen record goal. It checks that there are no gaps, and that each read ends with a whole
-// batch.
+// follow reads from record `from` on until it has seen record goal. It returns an error if a record is missing, or a
+// read ends within a batch.
 func follow(log store.Log, from, goal events.Sequence) error {
 	next := from
 	for next <= goal {

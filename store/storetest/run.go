@@ -60,7 +60,8 @@ func Run(t *testing.T, open Open) {
 
 var ctx = context.Background()
 
-// fill appends batches with records of several Jobs. It returns all these records, once they are durable.
+// fill appends `batches` batches with records of several Jobs, and waits until they are durable. It returns all these
+// records.
 func fill(w *Writer, batches int) []events.Record {
 	var all []events.Record
 	for n := range batches {
@@ -75,7 +76,7 @@ func fill(w *Writer, batches int) []events.Record {
 	return append(all, w.Durable(Pod("job-a", batches)).Records...)
 }
 
-// collect returns all records of seq. An error fails the test.
+// collect returns all records that seq yields. An error fails the test.
 func collect(t *testing.T, seq iter.Seq2[events.Record, error]) []events.Record {
 	t.Helper()
 	var out []events.Record

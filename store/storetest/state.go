@@ -74,7 +74,7 @@ func offsets(t *testing.T, open Open) {
 			t.Fatal(err)
 		}
 	}
-	fill(w, 200) // over several files; the offset of kube is set only once
+	fill(w, 200) // over several files; the offset of the consumer kube is set only once
 	if err := log.SetOffset("nats", 17); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func NewWriter(t testing.TB, log store.Log) *Writer {
 	return w
 }
 
-// Item is a record that has no place in the log yet.
+// Item is the content of a record, without its sequence and time, which the Writer adds.
 type Item struct {
 	Stream   events.Stream
 	Kind     events.Kind
@@ -88,7 +88,7 @@ func Text(job types.UID, bytes int) Item {
 	return item
 }
 
-// Batch builds the next batch from these items, without appending it.
+// Batch returns the next batch, with one record for each item, without appending it.
 func (w *Writer) Batch(items ...Item) events.Batch {
 	var b events.Batch
 	for i, item := range items {
@@ -114,12 +114,12 @@ func (w *Writer) Batch(items ...Item) events.Batch {
 // Next returns the sequence of the next record to be built.
 func (w *Writer) Next() events.Sequence { return w.next }
 
-// Append appends the next batch.
+// Append appends the next batch, with one record for each item. soon starts its commit without delay.
 func (w *Writer) Append(soon bool, items ...Item) store.Commit {
 	return w.log.Append(w.Batch(items...), soon)
 }
 
-// Durable appends the next batch, waits until it is durable, and returns it.
+// Durable appends the next batch, with one record for each item, waits until it is durable, and returns it.
 func (w *Writer) Durable(items ...Item) events.Batch {
 	w.t.Helper()
 	b := w.Batch(items...)

@@ -27,10 +27,10 @@ type Client struct {
 	core  rest.Interface
 	batch rest.Interface
 
-	pods, jobs *request.Sender // for the frequent requests about pods and Jobs
+	pods, jobs *request.Sender // senders for the frequent requests about pods and Jobs
 }
 
-// New returns a client that uses a clientset's connection. It returns an error for a fake clientset, which has none.
+// New returns a client that uses the connection of clientset. It returns an error for a fake clientset, which has none.
 func New(clientset kubernetes.Interface) (*Client, error) {
 	c := &Client{
 		core: clientset.CoreV1().RESTClient(), batch: clientset.BatchV1().RESTClient(),
@@ -117,7 +117,7 @@ func (c *Client) FindPod(ctx context.Context, namespace, name string) (*kubewire
 	return kubewire.Pods.Of(&list.Items[0])
 }
 
-// stored sends a write of a pod, and returns the parts of the answer that the executor needs.
+// stored sends a write, and returns the parts of the object in the answer that the executor needs.
 func stored(ctx context.Context, s *request.Sender, r *request.Request) (stored kubewire.Stored, err error) {
 	err = s.Send(ctx, r, func(answer []byte) (err error) {
 		stored, err = kubewire.ReadStored(answer)

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Flaky is a place in which calls fail at random: before they do anything, after they are done, or in the middle of an
-// answer. With the same seed, the same calls fail. Use NewFlaky to create one.
+// Flaky is a place (store for a copy of a log) in which calls fail at random: before they do anything, after they are
+// done, or in the middle of an answer. With the same seed, the same calls fail. Use NewFlaky to create one.
 type Flaky struct {
 	copylog.Place
 
@@ -21,7 +21,8 @@ type Flaky struct {
 	failed int
 }
 
-// NewFlaky returns a place in which calls fail with probability share.
+// NewFlaky returns a place that passes calls to p, and lets them fail with probability share. The same seed lets the
+// same calls fail.
 func NewFlaky(p copylog.Place, seed uint64, share float64) *Flaky {
 	return &Flaky{Place: p, random: rand.New(rand.NewPCG(seed, 1)), share: share}
 }
@@ -40,8 +41,8 @@ func (f *Flaky) SetShare(share float64) {
 	f.share = share
 }
 
-// draw decides whether a call fails: before it does anything, or after it is done. cutAt is the number of bytes after
-// which Get cuts off an answer.
+// draw decides at random how a call fails: before it does anything, or after it is done. cutAt is the number of bytes
+// after which Get cuts off an answer; all are zero if the call succeeds.
 func (f *Flaky) draw() (before, after bool, cutAt int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,7 +68,7 @@ func (f *Flaky) do(call func() error) error {
 	return err
 }
 
-// Get implements copylog.Place.
+// Get implements copylog.Place: it opens an object, fails, or cuts the object off after some bytes.
 func (f *Flaky) Get(ctx context.Context, name string) (o copylog.Opened, err error) {
 	before, after, cutAt := f.draw()
 	if before {
@@ -79,30 +80,30 @@ func (f *Flaky) Get(ctx context.Context, name string) (o copylog.Opened, err err
 	return o, err
 }
 
-// Range implements copylog.Place.
+// Range implements copylog.Place: it reads a part of an object, or fails.
 func (f *Flaky) Range(ctx context.Context, name string, from, n int64) (part []byte, err error) {
 	err = f.do(func() error { part, err = f.Place.Range(ctx, name, from, n); return err })
 	return part, err
 }
 
-// Size implements copylog.Place.
+// Size implements copylog.Place: it returns the size of an object, or fails.
 func (f *Flaky) Size(ctx context.Context, name string) (size int64, err error) {
 	err = f.do(func() error { size, err = f.Place.Size(ctx, name); return err })
 	return size, err
 }
 
-// Put implements copylog.Place.
+// Put implements copylog.Place: it creates an object, or fails, possibly after the object was created.
 func (f *Flaky) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	return f.do(func() error { return f.Place.Put(ctx, name, content, size) })
 }
 
-// Replace implements copylog.Place.
+// Replace implements copylog.Place: it overwrites an object, or fails, possibly after the object was overwritten.
 func (f *Flaky) Replace(ctx context.Context, name string, content []byte, tag string) (now string, err error) {
 	err = f.do(func() error { now, err = f.Place.Replace(ctx, name, content, tag); return err })
 	return now, err
 }
 
-// Delete implements copylog.Place.
+// Delete implements copylog.Place: it deletes an object, or fails, possibly after the object was deleted.
 func (f *Flaky) Delete(ctx context.Context, name string) error {
 	return f.do(func() error { return f.Place.Delete(ctx, name) })
 }

@@ -18,13 +18,14 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/ins3"
 )
 
-// Places has a function for each kind of place, by name. Each call creates an empty place.
+// Places has a function for each kind of place (store for a copy of a log), by name. Each call creates an empty one.
 var Places = map[string]func(t testing.TB) copylog.Place{
 	"in a directory": func(t testing.TB) copylog.Place { return indir.New(filepath.Join(t.TempDir(), "copy")) },
 	"in a bucket":    func(t testing.TB) copylog.Place { return Bucket(t) },
 }
 
-// Bucket returns a place in a bucket of a new S3 server, which stops at the end of the test.
+// Bucket returns a place (store for a copy of a log) in a bucket of a new S3 server, which stops at the end of the
+// test.
 func Bucket(t testing.TB) copylog.Place {
 	t.Helper()
 	url := Server(t, "backups")
@@ -41,7 +42,8 @@ func Server(t testing.TB, bucket string) string {
 	return serverOf(t, bucket, nil)
 }
 
-// Unfenced is like Server, for a server without conditional writes.
+// Unfenced returns the URL of a new S3 server that has this bucket, but no conditional writes. The server stops at the
+// end of the test.
 func Unfenced(t testing.TB, bucket string) string {
 	t.Helper()
 	return serverOf(t, bucket, func(r *http.Request) {
@@ -76,8 +78,8 @@ func Keys(name string) string {
 // ErrBroken is the error of the calls of Failing and Flaky that fail.
 var ErrBroken = errors.New("the place is broken")
 
-// Failing is a place in which the call with number At fails: before it does anything or, with After, once it is done.
-// All later calls fail, too, as after the death of the process.
+// Failing is a place in which the call with number At fails: before it does anything or, if After is set, once it is
+// done. All later calls fail, too, as after the death of the process.
 type Failing struct {
 	copylog.Place
 	At    int // number of the call, from 1; 0 for no failure
@@ -94,7 +96,8 @@ func (f *Failing) Calls() int {
 	return f.calls
 }
 
-// fails counts a call, and reports whether it fails: before it does anything, or after it is done.
+// fails counts a call, and reports how it fails: before it does anything, or after it is done; both false if it
+// succeeds.
 func (f *Failing) fails() (before, after bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +125,8 @@ func (f *Failing) do(call func() error) error {
 	return nil
 }
 
-// Get implements copylog.Place. With After, the object is cut off after 100 bytes.
+// Get implements copylog.Place: it opens an object, or fails. If After is set, the failing call cuts the object off
+// after 100 bytes.
 func (f *Failing) Get(ctx context.Context, name string) (o copylog.Opened, err error) {
 	before, after := f.fails()
 	if before {
@@ -150,18 +154,18 @@ func (c *cut) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Put implements copylog.Place.
+// Put implements copylog.Place: it creates an object, or fails.
 func (f *Failing) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	return f.do(func() error { return f.Place.Put(ctx, name, content, size) })
 }
 
-// Replace implements copylog.Place.
+// Replace implements copylog.Place: it overwrites an object, or fails.
 func (f *Failing) Replace(ctx context.Context, name string, content []byte, tag string) (now string, err error) {
 	err = f.do(func() error { now, err = f.Place.Replace(ctx, name, content, tag); return err })
 	return now, err
 }
 
-// Delete implements copylog.Place.
+// Delete implements copylog.Place: it deletes an object, or fails.
 func (f *Failing) Delete(ctx context.Context, name string) error {
 	return f.do(func() error { return f.Place.Delete(ctx, name) })
 }

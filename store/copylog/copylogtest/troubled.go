@@ -19,16 +19,17 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/ins3"
 )
 
-// Troubled is an S3 server that fails at random (see troubles), as a client on the network sees it. At first nothing
-// fails. Use NewTroubled to create one. Any goroutine may call its methods.
+// Troubled is an S3 server on which requests fail at random, as a client on the network sees it: lost answers,
+// time-outs, errors, half answers (the variable troubles). At first nothing fails. Use NewTroubled to create one. Any
+// goroutine may call its methods.
 type Troubled struct {
 	objects http.Handler
-	running sync.WaitGroup // requests in progress, even if their clients have given up
+	running sync.WaitGroup // requests in progress, even if their clients no longer wait
 
 	mu     sync.Mutex
 	random *rand.Rand
 	share  float64
-	only   string // the only trouble that requests meet; empty for a random one
+	only   string // the only kind of failure that requests meet; empty for a random one
 	counts map[string]int
 }
 
@@ -38,7 +39,8 @@ const (
 	TimeOut  = "no answer before a time-out"
 )
 
-// troubles are the ways in which a request may fail, each with the same probability. The server has read the request.
+// troubles are the ways in which a request may fail, each with the same probability. meet answers the request, which
+// the server has read.
 var troubles = []struct {
 	name string
 	meet func(t *Troubled, w http.ResponseWriter, r *http.Request)
@@ -56,8 +58,8 @@ var troubles = []struct {
 	{"done after a time-out", func(t *Troubled, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done(); t.answer(r) }},
 }
 
-// NewTroubled returns a server with a bucket, which stops at the end of the test. It also returns two places with the
-// same objects: requests to the first meet the troubles, requests to the second never fail.
+// NewTroubled returns a server with a bucket, which stops at the end of the test. It also returns two places (stores
+// for a copy of a log) with the same objects: requests to `troubled` fail at random, requests to `well` never fail.
 func NewTroubled(t testing.TB, seed uint64) (s *Troubled, troubled, well copylog.Place) {
 	t.Helper()
 	backend := s3mem.New()
@@ -99,7 +101,7 @@ func (t *Troubled) Return() {
 	t.share, t.only = 0, ""
 }
 
-// Counts returns how many requests met each trouble.
+// Counts returns how many requests met each kind of failure.
 func (t *Troubled) Counts() map[string]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,11 +111,11 @@ func (t *Troubled) Counts() map[string]int {
 // Settle waits until no request is in progress. Call it only while no client waits for an answer.
 func (t *Troubled) Settle() { t.running.Wait() }
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP implements http.Handler: it carries out the request, or lets it fail in a random way.
 func (t *Troubled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.running.Add(1)
 	defer t.running.Done()
-	body, err := io.ReadAll(r.Body) // only after reading the body does the server notice that a client has given up
+	body, err := io.ReadAll(r.Body) // only after it has read the body does the server notice that a client has given up
 	if err != nil {
 		return
 	}
@@ -125,7 +127,7 @@ func (t *Troubled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.objects.ServeHTTP(w, r)
 }
 
-// draw chooses the trouble that a request meets; -1 for none.
+// draw chooses at random the kind of failure that a request meets, as an index of troubles; -1 for none.
 func (t *Troubled) draw() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -155,7 +157,7 @@ func busy(w http.ResponseWriter) {
 	fmt.Fprint(w, "<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>")
 }
 
-// half sends an answer of which the second half is missing.
+// half sends only the first half of an answer's content.
 func half(w http.ResponseWriter, whole *httptest.ResponseRecorder) {
 	content := whole.Body.Bytes()
 	maps.Copy(w.Header(), whole.Header())

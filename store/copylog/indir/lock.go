@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lock waits until it has the flock of a file, which it creates if necessary.
+// lock waits until this process has the flock of a file, which it creates if necessary. unlock releases it.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

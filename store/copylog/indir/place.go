@@ -23,7 +23,7 @@ import (
 // rename a file in the directory.
 const lockName = ".lock"
 
-// Place is a directory with the objects of a copy. Use New to create a Place.
+// Place is a directory with the objects of a copy of a log. Use New to create one.
 type Place struct{ root string }
 
 var _ copylog.Place = Place{}
@@ -35,7 +35,8 @@ func (p Place) String() string { return p.root }
 
 func (p Place) path(name string) string { return filepath.Join(p.root, filepath.FromSlash(name)) }
 
-// Get implements copylog.Place.
+// Get implements copylog.Place: it opens an object's file. For MANIFEST it returns the content with the tag of this
+// version.
 func (p Place) Get(_ context.Context, name string) (copylog.Opened, error) {
 	f, err := regular.Open(p.path(name))
 	if err != nil {
@@ -57,7 +58,7 @@ func tag(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Range implements copylog.Place.
+// Range implements copylog.Place: it returns n bytes of an object's file from byte `from` on.
 func (p Place) Range(_ context.Context, name string, from, n int64) (part []byte, err error) {
 	f, err := regular.Open(p.path(name))
 	if err != nil {
@@ -76,7 +77,7 @@ func (p Place) Written(_ context.Context, name string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// Size implements copylog.Place.
+// Size implements copylog.Place: it returns the size of an object's file.
 func (p Place) Size(_ context.Context, name string) (int64, error) {
 	if err := regular.Check(p.path(name)); err != nil {
 		return 0, err
@@ -88,7 +89,7 @@ func (p Place) Size(_ context.Context, name string) (int64, error) {
 	return info.Size(), nil
 }
 
-// Put implements copylog.Place.
+// Put implements copylog.Place: it writes a temporary file, and links it to the object's name.
 func (p Place) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	path := p.path(name)
 	if _, err := os.Lstat(path); err == nil {
@@ -129,7 +130,8 @@ func (p Place) link(temp, path string) error {
 	return os.Rename(temp, path)
 }
 
-// Replace implements copylog.Place.
+// Replace implements copylog.Place: it takes the lock, checks the tag (ID of a version) of the current file, and
+// renames a new file to its name. `of` is the tag of the version to replace.
 func (p Place) Replace(ctx context.Context, name string, content []byte, of string) (string, error) {
 	if err := os.MkdirAll(p.root, 0o700); err != nil {
 		return "", err
@@ -161,7 +163,7 @@ func (p Place) Replace(ctx context.Context, name string, content []byte, of stri
 	return tag(content), syncDir(filepath.Dir(path))
 }
 
-// Delete implements copylog.Place.
+// Delete implements copylog.Place: it removes an object's file.
 func (p Place) Delete(_ context.Context, name string) error {
 	if err := os.Remove(p.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -191,7 +193,7 @@ func (p Place) write(ctx context.Context, path string, content io.Reader) (temp 
 	return temp, nil
 }
 
-// reading is a reader that fails once its context has ended.
+// reading is a reader whose Read fails once ctx has ended.
 type reading struct {
 	ctx context.Context
 	io.Reader

@@ -10,20 +10,20 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Scheme begins the address of a place in a bucket.
+// Scheme begins the address of a copy of a log that is in a bucket.
 const Scheme = "s3://"
 
-// publicEndpoint is the server if neither the address nor the environment names one.
+// publicEndpoint is the URL of the S3 server if neither the address nor the environment names one.
 const publicEndpoint = "https://s3.amazonaws.com"
 
 // tries is the number of attempts, within a few seconds, for a request that fails temporarily. After that the process
 // that makes the copy tries again later.
 const tries = 4
 
-// New returns the place with an address: s3://BUCKET/PREFIX, with ?endpoint=URL for a server other than Amazon's, and
-// &region=NAME if the server needs it. Without them, AWS_ENDPOINT_URL and AWS_REGION are used. Credentials come only
-// from the environment, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), or from the role of the
-// machine or the pod.
+// New returns the place (store for a copy of a log) with an address: s3://BUCKET/PREFIX, with ?endpoint=URL for a
+// server other than Amazon's, and &region=NAME if the server needs it. Without them, AWS_ENDPOINT_URL and AWS_REGION
+// are used. Credentials come only from the environment, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY
+// (AWS_SESSION_TOKEN), or from the role of the machine or the pod.
 func New(address string, getenv func(string) string) (*Place, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Place is a bucket with the objects of a copy, or a prefix in a bucket. Use New to create a Place.
+// Place is a bucket, or a prefix in a bucket, with the objects of a copy of a log. Use New to create one.
 type Place struct {
 	client         *minio.Core
 	bucket, prefix string
@@ -28,7 +28,7 @@ func (p *Place) String() string { return "s3://" + path.Join(p.bucket, p.prefix)
 
 func (p *Place) key(name string) string { return path.Join(p.prefix, name) }
 
-// Get implements copylog.Place.
+// Get implements copylog.Place: it opens an object of the bucket; its tag is the ETag.
 func (p *Place) Get(ctx context.Context, name string) (copylog.Opened, error) {
 	content, info, _, err := p.client.GetObject(ctx, p.bucket, p.key(name), minio.GetObjectOptions{})
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *Place) Get(ctx context.Context, name string) (copylog.Opened, error) {
 	return copylog.Opened{ReadCloser: content, Tag: info.ETag}, nil
 }
 
-// Range implements copylog.Place.
+// Range implements copylog.Place: it returns n bytes of an object from byte `from` on.
 func (p *Place) Range(ctx context.Context, name string, from, n int64) ([]byte, error) {
 	var options minio.GetObjectOptions
 	if err := options.SetRange(from, from+n-1); err != nil {
@@ -57,7 +57,7 @@ func (p *Place) Range(ctx context.Context, name string, from, n int64) ([]byte, 
 	return part, err
 }
 
-// Size implements copylog.Place.
+// Size implements copylog.Place: it returns the size of an object.
 func (p *Place) Size(ctx context.Context, name string) (int64, error) {
 	info, err := p.client.StatObject(ctx, p.bucket, p.key(name), minio.StatObjectOptions{})
 	if err != nil {
@@ -66,7 +66,8 @@ func (p *Place) Size(ctx context.Context, name string) (int64, error) {
 	return info.Size, nil
 }
 
-// Put implements copylog.Place.
+// Put implements copylog.Place: it uploads an object in one request, on the condition that the name is free
+// (If-None-Match).
 func (p *Place) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	options := whole()
 	options.SetMatchETagExcept("*")
@@ -77,7 +78,8 @@ func (p *Place) Put(ctx context.Context, name string, content io.ReaderAt, size 
 	return p.explain(name, err)
 }
 
-// Replace implements copylog.Place.
+// Replace implements copylog.Place: it uploads an object, on the condition that its current ETag is tag (If-Match); ""
+// means that the name is free.
 func (p *Place) Replace(ctx context.Context, name string, content []byte, tag string) (string, error) {
 	options := whole()
 	if tag == "" {
@@ -105,12 +107,12 @@ func isPrecondition(err error) bool {
 	return err != nil && (status == http.StatusPreconditionFailed || status == http.StatusConflict)
 }
 
-// Delete implements copylog.Place.
+// Delete implements copylog.Place: it removes an object from the bucket.
 func (p *Place) Delete(ctx context.Context, name string) error {
 	return p.explain(name, p.client.Client.RemoveObject(ctx, p.bucket, p.key(name), minio.RemoveObjectOptions{}))
 }
 
-// explain adds the object's name to an error. For a missing object the result matches fs.ErrNotExist.
+// explain adds the object's name to an error. It makes the error match fs.ErrNotExist if the object is missing.
 func (p *Place) explain(name string, err error) error {
 	if err == nil {
 		return nil

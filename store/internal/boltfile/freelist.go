@@ -13,8 +13,8 @@ const (
 	manyFree     = 1<<16 - 1
 )
 
-// checkFreelist returns an error if the meta page refers to a freelist that is invalid, or that lists a page in use. It
-// returns nil if there is no freelist.
+// checkFreelist returns an error if the meta page refers to a freelist (a page that lists free pages) that is invalid,
+// or that lists a page in use. It returns nil if there is no freelist.
 func (p *Pages) checkFreelist() error {
 	if p.freelist == noFreelist {
 		return nil
@@ -31,7 +31,7 @@ func (p *Pages) checkFreelist() error {
 	})
 }
 
-// freePages returns the pages that a freelist lists, and the pages of the freelist itself.
+// freePages returns the pages that the freelist at page id lists as free, and the pages of the freelist itself.
 func (p *Pages) freePages(id uint64) (map[uint64]bool, error) {
 	if id < 2 || id >= p.high {
 		return nil, pageError(id, "it is outside the %d pages of the file", p.high)
@@ -70,7 +70,8 @@ func (p *Pages) freePages(id uint64) (map[uint64]bool, error) {
 	return free, nil
 }
 
-// eachPage calls fn for each page of a tree. With buckets, it also walks the trees of the buckets in the root tree.
+// eachPage calls fn for each page of the tree with root page id. If buckets is set, it also walks the trees of the
+// buckets in this tree. seen has the pages met so far; a page that is met twice is an error.
 func (p *Pages) eachPage(id uint64, buckets bool, seen map[uint64]bool, fn func(id uint64) error) error {
 	if seen[id] {
 		return pageError(id, "it is in use twice")
@@ -91,7 +92,7 @@ func (p *Pages) eachPage(id uint64, buckets bool, seen map[uint64]bool, fn func(
 		case g.kind == branchPage:
 			below = g.child(i)
 		case buckets && g.isBucket(i) && len(g.value(i)) >= bucketSize:
-			below = order.Uint64(g.value(i)) // 0: the bucket is inline
+			below = order.Uint64(g.value(i)) // 0 means that the bucket is in this page (inline)
 		}
 		if below == 0 {
 			continue

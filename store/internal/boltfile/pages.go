@@ -50,7 +50,7 @@ type Pages struct {
 	Torn        bool // one of the two meta pages is invalid: the last commit was interrupted, or the page is damaged
 }
 
-// ErrPage is in the chain of every error about the content of a page.
+// ErrPage is matched by every error about the content of a damaged page.
 var ErrPage = errors.New("a page is damaged")
 
 func pageError(id uint64, format string, args ...any) error {
@@ -138,10 +138,10 @@ func (p *Pages) Truncated() bool { return p.Bytes() > p.Size }
 type page struct {
 	kind  uint16
 	count int
-	data  []byte // including the header
+	data  []byte // the page's bytes, including the header
 }
 
-// page reads the page with this id. It uses space as the buffer if the size fits.
+// page reads the page with this id, with its overflow pages. space is used as the buffer if it is large enough.
 func (p *Pages) page(id uint64, space []byte) (page, error) {
 	if id < 2 || id >= p.high {
 		return page{}, pageError(id, "it is outside the %d pages of the file", p.high)
@@ -226,12 +226,13 @@ func (g page) isBucket(i int) bool {
 	return order.Uint32(g.data[pageHeaderSize+i*elementSize:])&bucketElement != 0
 }
 
-// atOrBefore returns the last element whose key is key or comes before it; -1 if there is none.
+// atOrBefore returns the index of the last element whose key is key or comes before it; -1 if there is none.
 func (g page) atOrBefore(key []byte) int {
 	return sort.Search(g.count, func(i int) bool { return bytes.Compare(g.key(i), key) > 0 }) - 1
 }
 
-// fits checks that all keys of a child page lie in the range that the branch pages above it allow.
+// fits returns an error unless all keys of the child page lie in the range that the branch pages above it allow. id is
+// the child's page.
 func (c *Cursor) fits(id uint64, child page) error {
 	if len(c.path) == 0 {
 		return nil

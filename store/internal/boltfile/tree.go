@@ -36,8 +36,8 @@ func (p *Pages) Bucket(name []byte) (Tree, error) {
 	return Tree{pages: p, inline: &inline}, nil
 }
 
-// CheckBuckets returns an error unless the file has exactly this number of buckets, and a valid freelist. This matters
-// because bbolt would follow any further bucket, and trusts the freelist.
+// CheckBuckets returns an error unless the file has exactly this number of buckets, and a valid freelist (list of free
+// pages) or none. bbolt would follow any further bucket, and trusts the freelist.
 func (p *Pages) CheckBuckets(buckets int) error {
 	c := Cursor{tree: Tree{pages: p, root: p.root, isRoot: true}}
 	n := 0
@@ -77,17 +77,18 @@ type Cursor struct {
 	space []byte // buffer of a page that the cursor has left, for reuse
 }
 
-// step is a page on the path from the root, and the element of it through which the path leads.
+// step is a page on the path from the root to the cursor's position. at is the page's element through which the path
+// leads.
 type step struct {
 	page page
 	at   int
 }
 
-// Cursor returns a cursor without a position; call Floor first.
+// Cursor returns a cursor without a position; the caller must call Floor first.
 func (t Tree) Cursor() *Cursor { return &Cursor{tree: t} }
 
-// Floor moves to the last key that is key or comes before it; if there is none, to the first key. k is nil if the tree
-// is empty.
+// Floor moves to the key itself, or else to the last key before it; if there is none, to the first key of the tree. k
+// is nil if the tree is empty.
 func (c *Cursor) Floor(key []byte) (k, v []byte, err error) {
 	c.path, c.last = c.path[:0], c.last[:0]
 	if err := c.push(c.tree.root); err != nil {

@@ -26,7 +26,8 @@ func NewWriter(out io.WriterAt, pageSize int) *Writer {
 // Bytes returns the number of bytes written so far.
 func (b *Writer) Bytes() int64 { return int64(b.next) * int64(b.pageSize) }
 
-// Item is one element of a page: a key with a value in a leaf page, a key with a child page in a branch page.
+// Item is one element of a page: a key with its value in a leaf page, or a key with the ID of a child page in a branch
+// page.
 type Item struct {
 	Key, Value []byte
 	child      uint64
@@ -108,8 +109,8 @@ func (t *Bucket) flush() error {
 	return nil
 }
 
-// End completes the bucket. It returns the value that represents the bucket in its parent; this value contains a small
-// bucket completely.
+// End completes the bucket. It returns the value under which the file's root page stores the bucket. A small bucket is
+// completely in this value.
 func (t *Bucket) End() ([]byte, error) {
 	header := make([]byte, bucketSize)
 	if len(t.leaves) == 0 && t.bytes <= t.file.pageSize/8 {

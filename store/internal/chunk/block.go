@@ -29,17 +29,18 @@ import (
 const (
 	// BlockVersion is the version byte of a block; the version of a plain chunk is 3.
 	BlockVersion = 4
-	// BlockRecords is the size of the records, in bytes, from which on a block ends at the next end of a batch.
+	// BlockRecords is the size of a block's records, in bytes, from which on the block ends with the batch. Example:
+	// batches of 30 KB give blocks of three batches.
 	BlockRecords = 64 << 10
 	// BlockLimit is the size of the records, in bytes, at which a block ends even within a batch.
 	BlockLimit = 4 * BlockRecords
 )
 
-// BlockWriter encodes blocks, one after the other.
+// BlockWriter encodes blocks (many compressed records in one value), one after the other.
 type BlockWriter struct {
 	encoder *zstd.Encoder
 	first   events.Sequence
-	last    int // offset of the last record in records, where its length is
+	last    int // index in records where the length of the last record begins
 	records []byte
 	value   []byte
 }
@@ -57,7 +58,7 @@ func (w *BlockWriter) Close() error { return w.encoder.Close() }
 // Bytes returns the size of the records added since the last block, before compression.
 func (w *BlockWriter) Bytes() int { return len(w.records) }
 
-// Add adds a record, in stored form, to the current block.
+// Add adds a record to the current block. s is its sequence, stored its bytes.
 func (w *BlockWriter) Add(s events.Sequence, stored []byte) {
 	if len(w.records) == 0 {
 		w.first = s
@@ -67,7 +68,7 @@ func (w *BlockWriter) Add(s events.Sequence, stored []byte) {
 }
 
 // End returns the block of all records added since the last call of End. If hash is not nil, it is stored as the chain
-// value after them. The result is valid until the next call of End.
+// value (hash over all records so far) after them. The result is valid until the next call of End.
 func (w *BlockWriter) End(hash *events.Hash) Chunk {
 	v := append(w.value[:0], BlockVersion)
 	if hash != nil {
@@ -91,11 +92,11 @@ var blockDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 
 const maxBlockRecords = 2 * MaxRecordBytes // limit for the size that a block claims; a larger claim is damage
 
-// ErrBlock: a block has the right checksum, but its content is malformed.
+// ErrBlock is the error when a block has the right checksum, but its content is malformed.
 var ErrBlock = errors.New("a block of records is malformed")
 
-// Unpacked returns a copy of the chunk in the form that Reader decodes. For a block it verifies the checksum, and
-// decompresses the records.
+// Unpacked returns a copy of the chunk in which Reader can find the records. A plain chunk stays as it is; a block's
+// checksum is verified, and its records are decompressed.
 func (c Chunk) Unpacked() (Chunk, error) {
 	if len(c.Value) == 0 || c.Value[0]&^EndsGroup != BlockVersion {
 		return Chunk{First: c.First, Value: bytes.Clone(c.Value)}, nil

@@ -20,7 +20,8 @@ import (
 //	        records  uvarint length, 0 for the last record, which takes the rest; 4 bytes CRC-32C; the stored form
 //	        32 bytes chain value, when the chunk ends its group
 const (
-	// EndsGroup is the bit of the version byte that is set if the chunk ends its commit group.
+	// EndsGroup is the bit of the version byte that is set if a commit group (the records of one commit) ends with the
+	// chunk.
 	EndsGroup = 0x80
 	// MaxRecordBytes is the limit for the length that a record claims; a larger claim is damage.
 	MaxRecordBytes = 64 << 20
@@ -28,8 +29,8 @@ const (
 	// 0 is invalid: an unwritten byte must never look like a chunk. 1 and 2 are from before the first release.
 	plain  = 3
 	header = 1
-	// Maximum size without the chain value; only a chunk with a single record may be larger. Two chunks fill a page
-	// (see the computation below).
+	// Maximum size of a chunk without the chain value (hash over all records so far). Only a chunk with a single record
+	// may be larger. Two chunks fill a page (see the computation below).
 	chunkBytes      = 2016
 	hashBytes       = len(events.Hash{})
 	sequenceKeySize = 8
@@ -52,13 +53,14 @@ func Sequence(key []byte) (events.Sequence, error) {
 	return events.Sequence(binary.BigEndian.Uint64(key)), nil
 }
 
-// Chunk is a chunk in stored form. Value is a copy that the caller owns.
+// Chunk is a stored group of records: First is its first record, Value its bytes, which the owner of the Chunk may
+// keep.
 type Chunk struct {
 	First events.Sequence
 	Value []byte
 }
 
-// Writer encodes the records of one commit group as chunks.
+// Writer encodes the records of one commit group (the records of one commit) as chunks.
 type Writer struct {
 	chunks []Chunk
 	first  events.Sequence // first record of the current chunk
@@ -66,7 +68,7 @@ type Writer struct {
 	filled [][]byte
 }
 
-// Add adds the next record of the group, in stored form.
+// Add adds the next record of the group. s is its sequence, stored its bytes.
 func (w *Writer) Add(s events.Sequence, stored []byte) {
 	size := (bits.Len(uint(len(stored)))+6)/7 + crc32.Size + len(stored)
 	if len(w.filled) > 0 && w.size+size > chunkBytes {
@@ -78,7 +80,8 @@ func (w *Writer) Add(s events.Sequence, stored []byte) {
 	w.filled, w.size = append(w.filled, stored), w.size+size
 }
 
-// close completes the current chunk. end is the chain value if the chunk ends its group, otherwise nil.
+// close completes the current chunk. If the group ends with it, end is the chain value (hash over all records so far);
+// otherwise nil.
 func (w *Writer) close(end []byte) {
 	v := append(make([]byte, 0, w.size+len(end)), plain)
 	if end != nil {
@@ -97,7 +100,8 @@ func (w *Writer) close(end []byte) {
 	w.filled = w.filled[:0]
 }
 
-// End completes the group and returns its chunks. h is the chain value after the last record.
+// End completes the group and returns its chunks. h is the chain value (hash over all records so far) after the last
+// record.
 func (w *Writer) End(h events.Hash) []Chunk {
 	if len(w.filled) > 0 {
 		w.close(h[:])
@@ -105,15 +109,15 @@ func (w *Writer) End(h events.Hash) []Chunk {
 	return w.chunks
 }
 
-// ErrChunk: a chunk cannot be divided into records.
+// ErrChunk is the error when a chunk cannot be divided into records.
 var ErrChunk = errors.New("a chunk is malformed")
 
 // Reader decodes the records of a chunk one by one. The chunk must be a plain one or the result of Unpacked.
 type Reader struct {
 	Next events.Sequence // sequence of the next record
 	Rest []byte
-	Hash *events.Hash // chain value at the end of the chunk; nil if the chunk does not end its group
-	bare bool         // records have no checksums of their own; the block's checksum was verified
+	Hash *events.Hash // chain value (hash over all records so far) after the chunk; nil unless a commit ends with it
+	bare bool         // the records have no checksums, because the chunk was a block with one checksum
 }
 
 // Reader returns a Reader at the first record of the chunk.

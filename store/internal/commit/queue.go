@@ -9,12 +9,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Limits of a group, the batches of one commit. A commit begins at once if a batch is urgent. Otherwise it begins when
-// idleBytes wait, or when the oldest batch has waited for idleDelay.
+// Limits of a group, the batches of one commit. A group has at most groupRecords records and groupBytes bytes. A commit
+// begins at once if a batch is urgent; otherwise when idleBytes wait, or when the oldest batch has waited for
+// idleDelay.
 const (
 	groupRecords = 4096
 	groupBytes   = 512 << 10
-	// Commit when so much waits, even if no batch is urgent.
+	// Commit when this many bytes wait, even if no batch is urgent.
 	idleBytes = 64 << 10
 	idleDelay = 100 * time.Millisecond // for a batch that is not urgent
 )
@@ -25,18 +26,18 @@ type Queue[W any] struct {
 
 	batches   []*Batch[W]
 	waiting   int64                      // bytes that are not durable yet, including the group that is being committed
-	queued    int64                      // the part of waiting that is in batches
-	urgent    int                        // number of urgent batches
-	offsets   map[string]events.Sequence // not durable yet
-	gathering int                        // number of batches for which Run waits in gather; otherwise 0
+	queued    int64                      // the bytes of waiting that are in batches still in the queue
+	urgent    int                        // number of urgent batches in the queue (Push with soon)
+	offsets   map[string]events.Sequence // for each consumer, up to which record it has read; not durable yet
+	gathering int                        // number of batches for which the method gather waits; otherwise 0
 	closing   bool
 	failed    error
 
 	wake chan struct{} // capacity 1; has an element after a change
 }
 
-// New returns an empty queue. together reports whether a batch may be in one commit with the first batch of the group;
-// nil means always.
+// New returns an empty queue. together reports whether the batch next may be in one commit with the batch first, which
+// begins the group; nil means always.
 func New[W any](together func(first, next *W) bool) *Queue[W] {
 	return &Queue[W]{together: together, offsets: map[string]events.Sequence{}, wake: make(chan struct{}, 1)}
 }
@@ -50,7 +51,7 @@ func (q *Queue[W]) Ended() error {
 	return q.Failed()
 }
 
-// Failed returns ErrFailed with its cause after a failed commit, otherwise nil.
+// Failed returns ErrFailed, with the cause, after a failed commit; otherwise nil.
 func (q *Queue[W]) Failed() error {
 	if q.failed != nil {
 		return fmt.Errorf("%w: %w", store.ErrFailed, q.failed)
@@ -64,7 +65,7 @@ func (q *Queue[W]) Waiting() int64 { return q.waiting }
 // Len returns the number of batches in the queue.
 func (q *Queue[W]) Len() int { return len(q.batches) }
 
-// Push adds a batch. soon makes it urgent: a caller waits for its commit.
+// Push adds a batch. soon makes it urgent: its commit begins as soon as the commit before it has ended.
 func (q *Queue[W]) Push(b *Batch[W], soon bool) {
 	b.soon, b.appended = soon, time.Now()
 	q.batches = append(q.batches, b)
@@ -78,10 +79,11 @@ func (q *Queue[W]) Push(b *Batch[W], soon bool) {
 	}
 }
 
-// SetOffset adds a consumer's offset to the next commit.
+// SetOffset sets up to which record a consumer has read; the next commit makes it durable.
 func (q *Queue[W]) SetOffset(consumer string, through events.Sequence) { q.offsets[consumer] = through }
 
-// Offsets returns the offsets to store with the next commit; nil if there are none.
+// Offsets returns, for each consumer, up to which record it has read, as far as that is not durable yet; nil if there
+// is nothing to store.
 func (q *Queue[W]) Offsets() map[string]events.Sequence {
 	if len(q.offsets) == 0 {
 		return nil
@@ -119,8 +121,8 @@ func (q *Queue[W]) apart(b *Batch[W]) bool {
 	return q.together != nil && !q.together(&q.batches[0].Work, &b.Work)
 }
 
-// Landed notes that a group, which was taken from the queue, and these offsets are durable. The caller must also call
-// End for each batch.
+// Landed notes that a group, which was taken from the queue, and these consumers' offsets are durable. The caller must
+// also call End for each batch.
 func (q *Queue[W]) Landed(group []*Batch[W], offsets map[string]events.Sequence) {
 	for consumer, through := range offsets {
 		if q.offsets[consumer] == through {
@@ -158,7 +160,7 @@ func (q *Queue[W]) Close() bool {
 	return true
 }
 
-// Signal wakes Run, or a commit that waits in Pause.
+// Signal wakes a goroutine that waits in Run or in Pause, because the queue has changed.
 func (q *Queue[W]) Signal() {
 	select {
 	case q.wake <- struct{}{}:
@@ -166,7 +168,8 @@ func (q *Queue[W]) Signal() {
 	}
 }
 
-// due reports whether a commit should begin.
+// due reports whether a commit should begin: a batch is urgent, enough bytes wait, the oldest batch has waited long
+// enough, or the queue is closing.
 func (q *Queue[W]) due() bool {
 	return len(q.batches) > 0 &&
 		(q.urgent > 0 || q.queued >= idleBytes || q.closing || time.Since(q.batches[0].appended) >= idleDelay)

@@ -9,10 +9,11 @@ import (
 
 // Backend holds the functions of a log that Run needs.
 type Backend[W any] struct {
-	// Commit makes a group and offsets durable. Either may be empty. It is called without the lock. After an error, Run
-	// does not call it again.
+	// Commit makes a group of batches and the consumers' offsets durable. Either may be empty. It is called without the
+	// lock. After an error, Run does not call it again.
 	Commit func(group []*Batch[W], offsets map[string]events.Sequence) error
-	// Committed is called after a commit, with the lock held, before the batches get their results.
+	// Committed is called after a commit, successful or not, with the lock held. The batches get their results after
+	// it.
 	Committed func(group []*Batch[W], err error)
 }
 
@@ -47,8 +48,8 @@ func (q *Queue[W]) Run(mu *sync.Mutex, backend Backend[W]) {
 	}
 }
 
-// next waits until a commit is due, and takes its batches and offsets from the queue. Both are nil if the queue is
-// closed and empty.
+// next waits until a commit is due, and takes its batches and offsets from the queue. target and gather say for how
+// many batches, and for how long at most, it waits in addition. Both results are nil if the queue is closed and empty.
 func (q *Queue[W]) next(mu *sync.Mutex, target int, gather time.Duration) ([]*Batch[W], map[string]events.Sequence) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -87,8 +88,8 @@ func (q *Queue[W]) gather(mu *sync.Mutex, target int, most time.Duration) {
 	q.gathering = 0
 }
 
-// Pause is called by a commit that cannot continue yet. It waits until something changes, at most for the duration
-// `most`. If the queue is closing, it returns true at once. The caller must not hold mu.
+// Pause waits until the queue changes, at most for the duration `most`. A commit calls it when it cannot continue yet.
+// If the queue is closing, it returns true at once. The caller must not hold mu.
 func (q *Queue[W]) Pause(mu *sync.Mutex, most time.Duration) (closing bool) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -99,7 +100,8 @@ func (q *Queue[W]) Pause(mu *sync.Mutex, most time.Duration) (closing bool) {
 	return true
 }
 
-// sleep releases mu, and waits until something changes or d has passed; a negative d means no limit.
+// sleep releases mu, and waits until the queue changes or d has passed; then it takes mu again. A negative d means no
+// limit.
 func (q *Queue[W]) sleep(mu *sync.Mutex, d time.Duration) {
 	mu.Unlock()
 	defer mu.Lock()

@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// AppendHead appends a head: sequence, time and chain value.
+// AppendHead appends to v the last record of a log or file: sequence, time and chain value (hash over all records so
+// far).
 func AppendHead(v []byte, h store.Head) []byte {
 	v = binary.AppendUvarint(v, uint64(h.Sequence))
 	v = binary.AppendVarint(v, int64(h.Time))
@@ -28,7 +29,7 @@ type Decoder struct {
 	Bad  bool   // a field was malformed; all further fields are empty
 }
 
-// Versioned is like Unseal, for a value whose version must be `version`.
+// Versioned verifies the checksum of a value, and that its version is `version`. It returns a decoder for the fields.
 func Versioned(version byte, sealed []byte) (*Decoder, error) {
 	d, has, err := Unseal(sealed)
 	if err == nil && has != version {
@@ -82,15 +83,15 @@ func (d *Decoder) Bytes(n int) []byte {
 	return b
 }
 
-// Head decodes a head encoded by AppendHead.
+// Head decodes a head (last record of a log or file, with time and chain hash) encoded by AppendHead.
 func (d *Decoder) Head() store.Head {
 	h := store.Head{Sequence: events.Sequence(d.Uvarint()), Time: events.Time(d.Varint())}
 	copy(h.Hash[:], d.Bytes(len(h.Hash)))
 	return h
 }
 
-// End returns an error unless every field was decoded, and no bytes are left. what is the beginning of the error's
-// text.
+// End returns an error unless every field was well-formed, and no bytes are left. what says in the error's text what
+// was decoded.
 func (d *Decoder) End(what string) error {
 	if d.Bad || len(d.Rest) > 0 {
 		return fmt.Errorf("%s: %w", what, ErrFields)

@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Index is an index of the records from sequence first on. Use New to create one.
+// Index finds records by stream (all records of one Job or CronJob) and streams by name. It covers the records from
+// sequence first on. Use New to create one.
 type Index struct {
 	first events.Sequence
 
@@ -23,7 +24,8 @@ type Index struct {
 // Name is the namespace and name of a Job or CronJob.
 type Name struct{ Namespace, Name string }
 
-// NamedStream is a stream whose object has a certain name. Since is the first indexed record that tells this name.
+// NamedStream is a stream (records of one Job or CronJob) whose object has a certain name. Since is the first indexed
+// record that tells this name.
 type NamedStream struct {
 	Stream events.Stream
 	Since  events.Sequence
@@ -34,7 +36,7 @@ func New(first events.Sequence) *Index {
 	return &Index{first: first, streams: map[events.Stream][]uint32{}, names: map[Name][]NamedStream{}}
 }
 
-// Named reports whether a record with this header tells the name of its stream's object, in its evidence.
+// Named reports whether a record with this header tells the name of the Job or CronJob whose stream it belongs to.
 func Named(h *events.Header) bool {
 	if h.Stream.Kind != events.StreamJob && h.Stream.Kind != events.StreamCronJob {
 		return false
@@ -63,10 +65,10 @@ func (x *Index) AddRecord(r *events.Record) {
 }
 
 // SeesNew reports whether a record of this kind shows an object for the first time. Such a record must be added with
-// AddRecord.
+// AddRecord, which notes the object's creation time.
 func SeesNew(k events.Kind) bool { return k == events.KindJobAdded || k == events.KindPodAdded }
 
-// born returns the creation time of the object that the facts show, by the API server's clock; 0 for other facts.
+// born returns the creation time of the Job or pod that the facts show, by the API server's clock; 0 for other facts.
 func born(f events.Facts) events.Time {
 	switch f := f.(type) {
 	case *events.JobSeen:
@@ -77,8 +79,8 @@ func born(f events.Facts) events.Time {
 	return 0
 }
 
-// Add adds a record that shows no new object, by its header. Records must come in order. name is the name of the
-// stream's object, or empty.
+// Add adds a record that shows no new object, by its header. Records must come in order. name is the name of the Job or
+// CronJob, or empty.
 func (x *Index) Add(h *events.Header, name Name) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -92,14 +94,15 @@ func (x *Index) Youngest() events.Time {
 	return x.youngest
 }
 
-// Take sets the records of a stream that has none in the index yet, as differences from the index's first sequence.
+// Take sets the records of a stream that has none in the index yet. offsets are their sequences minus the index's first
+// one, ascending.
 func (x *Index) Take(s events.Stream, offsets []uint32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.streams[s] = offsets
 }
 
-// TakeName sets the streams whose object has a name.
+// TakeName sets the streams (Jobs, CronJobs) whose object has a name.
 func (x *Index) TakeName(n Name, namedStreams []NamedStream) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -134,7 +137,7 @@ func (x *Index) Last(s events.Stream) events.Sequence {
 	return 0
 }
 
-// Run returns the stream's records in [from, through]. The result stays valid when records are added.
+// Run returns the stream's records in [from, through]. The result does not change when records are added later.
 func (x *Index) Run(s events.Stream, from, through events.Sequence) Run {
 	x.mu.RLock()
 	all := x.streams[s]
@@ -151,7 +154,8 @@ func (x *Index) Run(s events.Stream, from, through events.Sequence) Run {
 	return Run{first: x.first, offsets: all[lo:hi]}
 }
 
-// Bearers returns the streams whose object has this name, according to the records up to through, oldest first.
+// Bearers returns the streams (Jobs, CronJobs) whose object has this name, oldest first, as far as the records up to
+// through tell it.
 func (x *Index) Bearers(name Name, through events.Sequence) []NamedStream {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -164,7 +168,7 @@ func (x *Index) Bearers(name Name, through events.Sequence) []NamedStream {
 	return out
 }
 
-// First returns the first sequence of the index.
+// First returns the first sequence that the index covers.
 func (x *Index) First() events.Sequence { return x.first }
 
 // Streams returns the indexed streams in order of kind and ID.
@@ -191,7 +195,7 @@ func CompareNames(a, b Name) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// Run is an ascending list of sequences. The zero Run is empty.
+// Run is an ascending list of record sequences. The zero Run is empty.
 type Run struct {
 	first   events.Sequence
 	offsets []uint32

@@ -48,7 +48,8 @@ func Take(dir string) (*os.File, error) {
 
 const lockPatience = 200 * time.Millisecond
 
-// flock takes the lock, exclusive or shared. It does not block; if another process prevents it, it returns ErrHeld.
+// flock takes the lock of the file; how is syscall.LOCK_EX (exclusive) or LOCK_SH (shared). It does not block; if
+// another process prevents it, it returns ErrHeld.
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
@@ -68,7 +69,7 @@ func flock(f *os.File, how int) error {
 func Held(dir string) error {
 	f, err := regular.Open(filepath.Join(dir, Name))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd) {
-		return nil // a writer creates LOCK first, and fails if LOCK is not a regular file
+		return nil // if LOCK is missing or no regular file, no process can write: a writer creates it first
 	}
 	if err != nil {
 		return fmt.Errorf("open the lock of the log: %w", err)
@@ -81,8 +82,8 @@ func writeAt(f *os.File, s string) error {
 	return err
 }
 
-// holder returns an ErrHeld with the process that the lock file names. The content may be old, because a process that
-// only tests the lock does not write its name. So a process that is not alive is ignored.
+// holder returns an ErrHeld that names the process in the lock file. The content may be old, because a process that
+// only tests the lock does not write its name. So a process that no longer runs is not named.
 func holder(f *os.File) error {
 	held := &store.HeldError{Path: f.Name()}
 	b := make([]byte, 1024)

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// filter is a Bloom filter over hashes. For an added hash, has is always true; for other hashes it is true about once
-// in 300.
+// filter is a Bloom filter: it says whether a hash may have been added. For an added hash, has is always true; for
+// other hashes it is true about once in 300.
 type filter []byte
 
 const (
@@ -36,8 +36,8 @@ func (f filter) has(hash uint64) bool {
 
 func (f filter) bits() uint64 { return 8 * uint64(len(f)) }
 
-// streamHash and nameHash determine the order of entries in stored indexes, and the stored filter. They must never
-// change.
+// streamHash returns the hash of a stream (Job or CronJob) that determines its place in a stored index; nameHash does
+// so for names. The results must never change, because files store them.
 func streamHash(s events.Stream) uint64 { return hashOf([]byte{byte(s.Kind)}, s.ID) }
 
 func nameHash(n index.Name) uint64 { return hashOf([]byte(n.Namespace), "\x00"+n.Name) }

@@ -44,7 +44,7 @@ type Index struct {
 	tables   [tables]table
 }
 
-// table tells where the blocks of streams, or of names, are in the file.
+// table tells where in the file the blocks with the streams, or the blocks with the names, are.
 type table struct {
 	at   uint64   // offset of the first block
 	ends []uint32 // end of each block, relative to at
@@ -64,7 +64,7 @@ const (
 	maxFooter   = 64 << 20
 )
 
-// entry is an entry of a table under construction.
+// entry is a stream or name that is to be written to an index, with its hash.
 type entry struct {
 	hash    uint64
 	content []byte
@@ -118,7 +118,7 @@ func Encode(x *index.Index, end store.Head, youngest events.Time) []byte {
 	return binary.LittleEndian.AppendUint64(append(out, fields.Seal(footer)...), place)
 }
 
-// appendBlocks appends the entries to out in blocks. It returns the lengths of the blocks.
+// appendBlocks sorts the entries by hash and appends them to out in blocks. It returns the lengths of the blocks.
 func appendBlocks(out []byte, all []entry) ([]byte, []int) {
 	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
 	size := 0
@@ -139,7 +139,8 @@ func appendBlocks(out []byte, all []entry) ([]byte, []int) {
 	return out, lengths
 }
 
-// part returns the number of the block that contains a hash, if all hashes are divided into n equal parts.
+// part returns the number of the block that contains a hash, if there are n blocks. Each block has an equal part of all
+// hashes.
 func part(hash uint64, n int) int {
 	i, _ := bits.Mul64(hash, uint64(n))
 	return int(i)
@@ -161,7 +162,8 @@ func Open(path string, first events.Sequence, end store.Head) (*Index, error) {
 	return x, nil
 }
 
-// FooterOf reads the footer of an index or of a list of Jobs. at is the offset of the footer.
+// FooterOf reads the footer of an index, or of a .jobs file (index of the Jobs in one log file). It returns a decoder
+// for its fields, its version, and `at`, its offset in the file.
 func FooterOf(file *os.File) (d *fields.Decoder, version byte, at uint64, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -248,7 +250,7 @@ func (x *Index) Load(into *index.Index) error {
 	return nil
 }
 
-// take copies one entry of a table into an index in memory.
+// take copies one entry of a table into the index `into`: a stream with its records, or a name with its streams.
 func (x *Index) take(table int, e *fields.Decoder, into *index.Index) error {
 	if table == streamTable {
 		s := e.Stream()
@@ -277,7 +279,7 @@ func (x *Index) Bytes() int {
 	return n
 }
 
-// block reads the block of the table that contains a hash, if the table has the hash at all.
+// block reads the block of table t that contains entries with this hash; nil if the table has no blocks.
 func (x *Index) block(t *table, hash uint64) ([]byte, error) {
 	if len(t.ends) == 0 {
 		return nil, nil
@@ -307,7 +309,8 @@ func (x *Index) blockAt(t *table, i int) ([]byte, error) {
 	return block[:n], nil
 }
 
-// find returns the rest of an entry after its key; nil if there is no such entry. `is` compares the key.
+// find returns what an entry of the table stores after its key; nil if there is no such entry. `is` reports whether the
+// key is the wanted one.
 func (x *Index) find(table int, hash uint64, is func(*fields.Decoder) bool) (*fields.Decoder, error) {
 	block, err := x.block(&x.tables[table], hash)
 	if err != nil {
@@ -325,7 +328,7 @@ func (x *Index) find(table int, hash uint64, is func(*fields.Decoder) bool) (*fi
 	return nil, nil
 }
 
-// Run returns the records of the stream in the file.
+// Run returns the records of the stream (Job or CronJob) in the file.
 func (x *Index) Run(s events.Stream) (index.Run, error) {
 	hash := streamHash(s)
 	if !x.filter.has(hash) {
@@ -351,7 +354,8 @@ func offsetsOf(d *fields.Decoder) ([]uint32, error) {
 	return offsets, nil
 }
 
-// NamedStreams returns the streams whose object has this name, each with the first record that tells the name.
+// NamedStreams returns the streams (Jobs, CronJobs) whose object has this name, each with the first record that tells
+// the name.
 func (x *Index) NamedStreams(name index.Name) ([]index.NamedStream, error) {
 	d, err := x.find(nameTable, nameHash(name), func(d *fields.Decoder) bool {
 		return index.Name{Namespace: d.Text(), Name: d.Text()} == name && !d.Bad

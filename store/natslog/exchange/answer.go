@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	partBytes = 512 << 10 // bytes of a file, or of records, in one answer
+	partBytes = 512 << 10 // maximum bytes of a file, or of records, in one answer
 	headroom  = 64 << 10  // space in a message for everything except the part
 	leastPart = 4 << 10   // minimum size of a part, if max_payload is small
 )
 
-// answerAll answers the requests of other replicas, one by one.
+// answerAll answers the requests of other replicas, one by one, until ctx ends.
 func (x *Exchange) answerAll(ctx context.Context, requests *natsgo.Subscription, log store.Shared) {
 	for {
 		m, err := requests.NextMsgWithContext(ctx)
@@ -57,12 +57,13 @@ func (x *Exchange) answer(ctx context.Context, data []byte, log store.Shared, a 
 		return part(log, at, int64(ask.GetOffset()), most, a)
 	case pb.ReplicaAskKind_REPLICA_ASK_KIND_RECORDS:
 		return records(ctx, log, at, int(ask.GetOffset()), most, a)
-	case pb.ReplicaAskKind_REPLICA_ASK_KIND_UNSPECIFIED, pb.ReplicaAskKind_REPLICA_ASK_KIND_HEAD: // asked of all
+	case pb.ReplicaAskKind_REPLICA_ASK_KIND_UNSPECIFIED, pb.ReplicaAskKind_REPLICA_ASK_KIND_HEAD:
 	}
 	return fmt.Errorf("a request of kind %d is not known", ask.GetKind())
 }
 
-// files answers with a list of the log's files, and with the chain value after record at if the log still has it.
+// files puts into the answer a list of the log's files. It adds the chain value (hash over all records so far) after
+// record `at`, if the log still has it.
 func files(log store.Shared, at events.Sequence, a *pb.ReplicaAnswer) error {
 	if at <= log.Head().Sequence {
 		hash, err := log.Chain(at)
@@ -96,7 +97,7 @@ func files(log store.Shared, at events.Sequence, a *pb.ReplicaAnswer) error {
 	return nil
 }
 
-// part answers with at most `most` bytes of a sealed file, from offset on.
+// part puts into the answer at most `most` bytes of the sealed file that begins with record first, from byte offset on.
 func part(log store.Shared, first events.Sequence, offset int64, most int, a *pb.ReplicaAnswer) (err error) {
 	file, err := log.Share(first)
 	if err != nil {
@@ -114,7 +115,8 @@ func part(log store.Shared, first events.Sequence, offset int64, most int, a *pb
 	return nil
 }
 
-// records answers with records of one file, from record `from` on. Of this record it leaves out the first offset bytes.
+// records puts into the answer records of one file, from record `from` on, at most `most` bytes. It leaves out the
+// first `offset` bytes of record `from`, which an earlier answer had.
 func records(ctx context.Context, log store.Shared, from events.Sequence, offset, most int, a *pb.ReplicaAnswer) error {
 	all, err := log.Files()
 	if err != nil {

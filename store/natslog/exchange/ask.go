@@ -18,13 +18,13 @@ const (
 	tries      = 3
 )
 
-// ErrGone: the other replica no longer has the record. It also matches store.ErrPruned.
+// ErrGone is the error when the other replica no longer has the record. It also matches store.ErrPruned.
 var ErrGone = fmt.Errorf("the other replica lacks it: %w", store.ErrPruned)
 
 // Has describes the log of another replica.
 type Has struct {
-	Files []store.SharedFile // without content; the last file is still being written
-	Chain *events.Hash       // chain value after the requested record; nil if the replica does not have that record
+	Files []store.SharedFile // files without content, oldest first; the last one is still being written
+	Chain *events.Hash       // chain value (hash over all records) after the requested record; nil if it is lacking
 	Head  store.Head
 }
 
@@ -55,7 +55,7 @@ func (x *Exchange) ask(ctx context.Context, who string, ask *pb.ReplicaAsk) (*pb
 	}
 }
 
-// Files asks the replica `who` for its files, its head, and its chain value after record at.
+// Files asks the replica `who` for its files, and for its chain value (hash over all records so far) after record `at`.
 func (x *Exchange) Files(ctx context.Context, who string, at events.Sequence) (has Has, err error) {
 	a, err := x.ask(ctx, who, &pb.ReplicaAsk{Kind: pb.ReplicaAskKind_REPLICA_ASK_KIND_FILES, At: uint64(at)})
 	if err != nil {
@@ -117,9 +117,9 @@ func (x *Exchange) File(who string, first events.Sequence) store.Fetch {
 	}
 }
 
-// Groups fetches whole batches from the replica `who`: from record `from` on, until record through is among them.
-// before is the chain value before record `from`. Groups computes the chain value after each group from its records,
-// and returns an error if the replica has another one. A group never spans two files.
+// Groups fetches whole batches from the replica `who`: from record `from` on, until it has record through. before is
+// the chain value (hash over all records so far) before record `from`. Groups computes the chain value after each group
+// from its records, and returns an error if the replica has another one. A group never spans two files.
 func (x *Exchange) Groups(
 	ctx context.Context, who string, from events.Sequence, before events.Hash, through events.Sequence,
 ) iter.Seq2[store.StoredBatches, error] {
@@ -144,15 +144,15 @@ func (x *Exchange) Groups(
 	}
 }
 
-// gathering joins the answers of a replica to whole batches.
+// gathering joins the answers of a replica, which may cut a record in two, to whole batches.
 type gathering struct {
 	next events.Sequence     // the next record to request
-	hash events.Hash         // the chain value before it
-	cut  []byte              // first bytes of that record, if a part has arrived
-	open store.StoredBatches // records of a batch that is not complete
+	hash events.Hash         // the chain value (hash over all records so far) before it
+	cut  []byte              // first bytes of that record, if an answer has ended within it
+	open store.StoredBatches // records of a batch whose end has not arrived
 }
 
-// take adds an answer, and returns the batches that are now complete; without records if there are none.
+// take adds the records of an answer, and returns the batches that are now complete; without records if there are none.
 func (g *gathering) take(a *pb.ReplicaAnswer) (b store.StoredBatches, err error) {
 	pieces := a.GetRecords()
 	if len(pieces) == 0 || a.GetGoesOn() && len(pieces[len(pieces)-1]) == 0 {
@@ -194,8 +194,8 @@ func (g *gathering) take(a *pb.ReplicaAnswer) (b store.StoredBatches, err error)
 	return b, nil
 }
 
-// add adds whole records to g.open. It returns how many records of g.open belong to complete batches; 0 if no batch was
-// completed.
+// add adds whole records to g.open. It returns how many records of g.open are in batches that are complete now; 0 if
+// the new records complete none.
 func (g *gathering) add(whole [][]byte) (ended int, err error) {
 	for _, stored := range whole {
 		stored = append(g.cut, stored...)

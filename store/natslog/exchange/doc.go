@@ -3,8 +3,6 @@
 // connection, and are not stored.
 //
 //	x, err := exchange.New(config)          // receives the heads of other replicas from now on
-//
-//	x, err := exchange.New(config)          // receives the others' heads from now on
 //	err = x.Run(ctx, log, own)              // announces its head and answers requests, until ctx ends
 //	heads := x.Heads()                      // heads of other replicas that arrived within the last 3 s
 //	heads, err := x.Survey(ctx, enough)     // asks all replicas for their heads now

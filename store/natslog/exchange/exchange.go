@@ -21,8 +21,8 @@ const (
 	heardFor  = 3 * time.Second // a replica that was silent for longer counts as away
 )
 
-// Subject returns the subject on which the replicas of a log announce their heads. stream is the name of the log's
-// stream. Each replica receives requests on a subject below this one.
+// Subject returns the NATS subject on which the replicas of a log announce how far they have got. stream is the name of
+// the log's stream. Each replica receives requests on a subject below this one.
 func Subject(stream string) string { return "jobledger.replica.v1." + stream }
 
 // Config says for which log an Exchange works. All fields except Key are required.
@@ -32,12 +32,12 @@ type Config struct {
 	LogID   string
 	Replica string // random; identifies the directory of this replica's log
 	Name    string // name of the process, for messages
-	// Key is the log's key. Heads that are not sealed with it are ignored. It may be nil for a reader that makes no
-	// decision from heads; then all heads are accepted.
+	// Key is the log's secret key. Announcements of other replicas that are not sealed with it are ignored. It may be
+	// nil for a reader that decides nothing from them; then all are accepted.
 	Key *events.Key
 }
 
-// Head says how far a replica has got.
+// Head says how far a replica has got, as it announces it once a second.
 type Head struct {
 	Replica string // identifies the directory of the replica's log
 	Who     string // identifies the replica's process; new at each start
@@ -45,12 +45,13 @@ type Head struct {
 	Epoch   uint64
 	Head    store.Head      // newest durable record on its disk
 	First   events.Sequence // oldest record that it still has
-	Place   uint64          // place of the newest message of the stream that it has read
+	Place   uint64          // sequence, in the stream, of the newest message that it has read
 	Leads   bool
-	Term    uint64 // term of the newest claim that it has read
-	// Incarnation identifies the stream that it follows; a stream that was created again has another one.
+	Term    uint64 // number of the newest writer of the stream that it knows
+	// Incarnation identifies the stream that the replica reads. A stream that was deleted and created again has another
+	// one.
 	Incarnation string
-	Heard       time.Time // when this head arrived
+	Heard       time.Time // when this announcement arrived, by our clock
 }
 
 // Exchange communicates with the other replicas, for one replica.
@@ -59,10 +60,10 @@ type Exchange struct {
 	who    string
 
 	mu    sync.Mutex
-	heads map[string]Head // of the other replicas, by Head.Replica
+	heads map[string]Head // newest announcements of the other replicas, by Head.Replica
 }
 
-// New returns an Exchange. From now on it receives the heads of other replicas, as long as the connection is open.
+// New returns an Exchange. It receives the announcements of other replicas at once, as long as the connection is open.
 func New(c Config) (*Exchange, error) {
 	x := &Exchange{config: c, who: rand.Text(), heads: map[string]Head{}}
 	_, err := c.Conn.Subscribe(Subject(c.Stream), func(m *natsgo.Msg) { x.hear(m.Data) })
@@ -72,7 +73,7 @@ func New(c Config) (*Exchange, error) {
 // LogID returns the ID of the log.
 func (x *Exchange) LogID() string { return x.config.LogID }
 
-// hear stores the head of another replica of this log. It ignores other messages, and heads that answer a request.
+// hear stores the announcement of another replica of this log. It ignores other messages, and answers to a Survey.
 func (x *Exchange) hear(data []byte) {
 	h, nonce, ok := x.headOf(data)
 	if !ok || len(nonce) > 0 {
@@ -83,10 +84,10 @@ func (x *Exchange) hear(data []byte) {
 	x.heads[h.Replica] = h
 }
 
-// Heads returns the heads of the other replicas that arrived within the last 3 s, sorted by name.
+// Heads returns what the other replicas announced within the last 3 s, sorted by name.
 func (x *Exchange) Heads() []Head { return x.heard(heardFor) }
 
-// Known returns the newest heads of all replicas that were heard since New, sorted by name.
+// Known returns the newest announcement of each replica that was heard since New, however old, sorted by name.
 func (x *Exchange) Known() []Head { return x.heard(math.MaxInt64) }
 
 func (x *Exchange) heard(within time.Duration) []Head {
@@ -101,7 +102,7 @@ func (x *Exchange) heard(within time.Duration) []Head {
 	return sorted(lately)
 }
 
-// sorted returns the heads sorted by name.
+// sorted returns the announcements sorted by the name of the process.
 func sorted(heads map[string]Head) []Head {
 	return slices.SortedFunc(maps.Values(heads), func(a, b Head) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Replica, b.Replica))
@@ -111,9 +112,9 @@ func sorted(heads map[string]Head) []Head {
 // Away reports whether the replica has been silent for more than 3 s.
 func (h *Head) Away() bool { return time.Since(h.Heard) > heardFor }
 
-// Run announces this replica's head once a second and answers requests, until ctx ends. own returns the current head of
-// this replica: Epoch, Head, First, Place, Leads, Term and Incarnation. Lost messages do no harm: the next head
-// follows, and a request without an answer is repeated.
+// Run announces once a second how far this replica has got, and answers requests, until ctx ends. own returns the
+// current Epoch, Head, First, Place, Leads, Term and Incarnation. Lost messages do no harm: another announcement
+// follows, and the asking replica repeats a request without an answer.
 func (x *Exchange) Run(ctx context.Context, log store.Shared, own func() Head) error {
 	requests, err := x.config.Conn.SubscribeSync(Subject(x.config.Stream) + "." + x.who)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// all returns the subject for requests to all replicas.
+// all returns the subject of requests to all replicas of the log.
 func (x *Exchange) all() string { return Subject(x.config.Stream) + ".all" }
 
-// said returns the message with this replica's head. nonce comes from the request that it answers; nil without a
-// request.
+// said returns the message that says how far this replica has got. nonce is the random value of the request that it
+// answers; nil for an announcement without a request.
 func (x *Exchange) said(h Head, nonce []byte) ([]byte, error) {
 	head, err := proto.Marshal(&pb.ReplicaHead{
 		LogId: x.config.LogID, Epoch: h.Epoch, Incarnation: h.Incarnation, Replica: x.config.Replica, Who: x.who,
@@ -32,7 +32,8 @@ func (x *Exchange) said(h Head, nonce []byte) ([]byte, error) {
 	return encode(&pb.ReplicaSaid{Head: head, Seal: x.seal(head)})
 }
 
-// seal returns the seal of an encoded head: a keyed hash. It is empty if there is no key.
+// seal returns a keyed hash of an encoded head, which proves that the sender has the log's key. It is empty if we have
+// no key.
 func (x *Exchange) seal(head []byte) string {
 	if x.config.Key == nil {
 		return ""
@@ -40,14 +41,15 @@ func (x *Exchange) seal(head []byte) string {
 	return x.config.Key.Hash("replica head", x.config.LogID, head)
 }
 
-// sealed reports whether a head was sealed with our key; without a key it returns true. The comparison takes the same
+// sealed reports whether the sender of a head has our key; without a key it returns true. The comparison takes the same
 // time for every wrong seal, so that its duration does not help to guess one.
 func (x *Exchange) sealed(said *pb.ReplicaSaid) bool {
 	return x.config.Key == nil || hmac.Equal([]byte(said.GetSeal()), []byte(x.seal(said.GetHead())))
 }
 
-// headOf decodes the head of another replica of this log. ok is false for anything else: other messages, heads of
-// another log, this replica's own head and, if there is a key, heads with a wrong seal.
+// headOf decodes what another replica of this log says about how far it has got. nonce is the random value of the
+// request that it answers, if any. ok is false for anything else: other messages, another log, this replica's own
+// messages and, if there is a key, a wrong seal.
 func (x *Exchange) headOf(data []byte) (h Head, nonce []byte, ok bool) {
 	var said pb.ReplicaSaid
 	var w pb.ReplicaHead
@@ -64,9 +66,9 @@ func (x *Exchange) headOf(data []byte) (h Head, nonce []byte, ok bool) {
 	}, w.GetNonce(), err == nil
 }
 
-// Survey asks all replicas for their heads. It returns the heads that arrive before ctx ends, sorted by name, or
-// earlier once enough reports that no further one is needed. A nonce ensures that each head answers this request, and
-// is not an old message that was sent again.
+// Survey asks all replicas how far they have got, and returns the answers sorted by name. It ends with ctx, or as soon
+// as enough, called with the answers so far, returns true. A random nonce ensures that each answer belongs to this
+// request, and is not an old message that was sent again.
 func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head, error) {
 	nonce := make([]byte, 16)
 	_, _ = rand.Read(nonce) // never fails
@@ -105,7 +107,7 @@ func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head
 	}
 }
 
-// answerSurveys answers the requests that go to all replicas, until ctx ends.
+// answerSurveys answers the requests that other replicas send to all replicas, until ctx ends.
 func (x *Exchange) answerSurveys(ctx context.Context, requests *natsgo.Subscription, own func() Head) {
 	for {
 		m, err := requests.NextMsgWithContext(ctx)

@@ -13,30 +13,30 @@ import (
 
 const (
 	answerTime = time.Second           // time without an answer after which a request counts as unanswered
-	firstPause = 50 * time.Millisecond // pause before S is sent again; doubles with each try
+	firstPause = 50 * time.Millisecond // pause before the message is sent again; doubles with each try
 	lastPause  = time.Second           // upper bound of the pause
-	idleTime   = 2 * time.Second       // interval at which an idle writer reads the newest message
-	backTime   = 30 * time.Second      // time for which the stream must claim to end before last, to count as gone back
+	idleTime   = 2 * time.Second       // interval at which a writer without messages reads the newest one
+	backTime   = 30 * time.Second      // time for which acknowledged messages must seem to be missing, to count as lost
 	goneTime   = 5 * time.Second       // time for which the servers must deny the stream, to count as gone
-	oldTime    = 10 * time.Second      // age of S from which on the log reports no room
-	manyBytes  = 8 << 20               // number of waiting bytes from which on the log reports no room
+	oldTime    = 10 * time.Second      // age of the message being stored from which on Room reports no room
+	manyBytes  = 8 << 20               // number of waiting bytes from which on Room reports no room
 )
 
-// Do is the kind of an action.
+// Do is the kind of an action that the machine wants its caller to carry out.
 type Do uint8
 
 // The actions. The caller reports the end of an action by calling Sent, Looked, Newest or Gone, or Tick if there is no
 // answer until Until.
 const (
-	Idle   Do = 1 // wait until Until, or until the next Store
+	Idle   Do = 1 // wait until Until, or until the next Store; nothing is to be stored
 	Send   Do = 2 // publish Message with Nats-Expected-Last-Sequence: Place, and no other expectation or message ID
-	Look   Do = 3 // read the message at Place from the stream's leader
+	Look   Do = 3 // read the message with sequence Place from the stream's leader
 	Recent Do = 4 // read the newest message from the stream's leader
 	Pause  Do = 5 // wait until Until
 	End    Do = 6 // stop the process; Err says why
 )
 
-// Action is what the caller must do next.
+// Action is what the caller of the machine must do next.
 type Action struct {
 	Do      Do
 	Place   uint64
@@ -44,52 +44,56 @@ type Action struct {
 	Until   time.Duration // time on the caller's clock, which must be monotonic
 	Err     error         // reason of End: store.ErrFenced, ErrCut, ErrWentBack, ErrMine, or events.ErrNewer
 
-	// Stored: all messages of the last Store are in the stream, and count for every reader.
+	// Stored says that all messages of the last Store are in the stream, and count for every reader.
 	Stored bool
-	// Overtaken is the message that was in the place for which a claim was sent: the last records of the old leader, or
-	// a part of them. The claim is not stored, and its head may be outdated, so the caller passes another claim to
-	// Store.
+	// Overtaken is set if another message took the place of a claim (the message with which a process becomes the
+	// writer): the last records of the old writer, or a part of them. The claim is not stored, and may name an outdated
+	// end of the log. So the caller passes a new claim to Store.
 	Overtaken *natslog.Verdict
 }
 
-// ErrWentBack: the stream has lost messages that it had acknowledged.
+// ErrWentBack is the reason of End when the stream has lost messages that it had acknowledged.
 var ErrWentBack = errors.New("the stream of the log ends before a message that it had acknowledged")
 
-// ErrCut: before this process could claim the stream, another one removed messages that this process has not read.
+// ErrCut is the reason of End when another process removed messages that this one has not read, before this one could
+// become the writer.
 var ErrCut = errors.New("the stream of the log has gone on without this process")
 
-// ErrMine: the stream has a message with this writer's ID that it did not send, or one of its own messages is not
-// valid.
+// ErrMine is the error when the stream has a message with this writer's ID that it did not send, or when readers would
+// not accept one of its own messages.
 var ErrMine = errors.New("the stream of the log does not fit what this process wrote")
 
 var errBusy = errors.New("store in the stream: another message is on its way, or none is given")
 
-// Machine is the state of the writer. It is a plain value: a copy is independent. It is not safe for concurrent use.
+// Machine is the writer of a replicated log's stream, as a state machine: each method takes a fact and returns the next
+// action. It is a plain value: a copy is independent. It is not safe for concurrent use.
 type Machine struct {
 	own      events.ReaderVersion
-	state    natslog.State // state of the stream up to place last
-	messages [][]byte      // messages that are not stored yet; the first one is S
-	leads    bool          // a claim of this writer is stored
+	state    natslog.State // state of the stream up to the last known message
+	messages [][]byte      // messages that are not stored yet; the first one is being stored
+	leads    bool          // this process is the writer: its claim is in the stream
 	do       Do
 	until    time.Duration
 	begun    time.Duration // when Store was called
 	pause    time.Duration
 	short    bool          // the server refused the last try because it had no space
-	behind   time.Duration // since when the stream has claimed to end before last; negative if it does not
-	gone     time.Duration // since when the servers have denied the stream; negative if they do not
+	behind   time.Duration // since when the stream has seemed to lack messages that it had; negative if it does not
+	gone     time.Duration // since when the servers have answered that there is no stream; negative if they do not
 	err      error
 }
 
-// New returns the writer of a stream that was read up to state.Place. own is the version of this program as a reader.
+// New returns the writer of a stream that was read up to message state.Place. own is the version of this program as a
+// reader. now is the time on the caller's clock.
 func New(now time.Duration, state natslog.State, own events.ReaderVersion) Machine {
 	return Machine{own: own, state: state, do: Idle, until: now + idleTime, behind: -1, gone: -1}
 }
 
-// State returns the state of the stream, as far as the writer knows it.
+// State returns what is known of the stream after the last message that this writer stored or read.
 func (m *Machine) State() natslog.State { return m.state }
 
 // Store begins to store messages: the parts of one segment, in order, as natslog.Encode returned them. All messages of
-// the last Store must be stored. If readers would not accept the messages, Store returns ErrMine and sends nothing.
+// the previous Store must be stored already. If readers would not accept the messages, Store returns ErrMine and sends
+// nothing.
 func (m *Machine) Store(now time.Duration, messages [][]byte) (Action, error) {
 	if len(messages) == 0 || len(m.messages) > 0 || m.err != nil {
 		return m.action(), errors.Join(errBusy, m.err)
@@ -108,9 +112,9 @@ func (m *Machine) Store(now time.Duration, messages [][]byte) (Action, error) {
 	return m.send(now), nil
 }
 
-// Sent reports the answer to Send. place is the place at which the server acknowledged the message; 0 for any other
-// answer. room says that the server refused because it has no space (codes 10077, 10023, 10002, 10047). The caller must
-// not report answers to earlier tries.
+// Sent reports how the server answered to Send. place is the sequence at which it acknowledged the message; 0 for any
+// other answer. room says that the server refused because it has no space (codes 10077, 10023, 10002, 10047). The
+// caller must not report answers to earlier tries.
 func (m *Machine) Sent(now time.Duration, place uint64, room bool) Action {
 	if m.do != Send {
 		return m.action()
@@ -122,16 +126,18 @@ func (m *Machine) Sent(now time.Duration, place uint64, room bool) Action {
 	return m.look(now)
 }
 
-// Ends is the range of places that the stream's leader claims to have; 0 means unknown.
+// Ends is the range of messages that the stream's leader claims to have, by their sequences; 0 means unknown.
 type Ends struct {
-	First uint64 // oldest place; all places before it were removed for good
-	Last  uint64 // newest place; may be stale
+	First uint64 // oldest message; all before it were removed for good
+	Last  uint64 // newest message; may be stale
 }
 
-// Looked reports which message the stream's leader has at the place of Look, if any. ends is the range that the leader
-// claims. Only the writer that leads removes old messages, and only up to a message of its own term. So if places that
-// this writer has not read were removed, another process has claimed the stream. Then a leader is fenced; a process
-// that is about to claim is too late, and gets ErrCut.
+// Looked reports which message the stream's leader has at Action.Place, as the answer to Look; found is false if it has
+// none. ends is the range that the leader claims.
+//
+// Only the writer removes old messages, and only up to a message of its own term (time as the writer). So if messages
+// that this process has not read were removed, another one has become the writer. The machine then ends: a writer with
+// ErrFenced, a process that was about to become the writer with ErrCut.
 func (m *Machine) Looked(now time.Duration, found bool, data []byte, ends Ends) Action {
 	end := ends.Last
 	if m.do != Look {
@@ -164,7 +170,7 @@ func (m *Machine) whyCut() error {
 	return ErrCut
 }
 
-// other handles a message in place last+1 that is not S.
+// other handles a message that is in the place of the one that this writer wants to store.
 func (m *Machine) other(now time.Duration, data []byte) Action {
 	state, v := natslog.Accept(m.state, m.state.Place+1, data, m.own)
 	m.behind = -1
@@ -188,7 +194,7 @@ func (m *Machine) other(now time.Duration, data []byte) Action {
 	return m.end(fmt.Errorf("%w: at place %d", ErrMine, state.Place))
 }
 
-// Newest reports the place of the newest message according to the stream's leader; 0 if there was no answer.
+// Newest reports the sequence of the stream's newest message, as the answer to Recent; 0 if there was no answer.
 func (m *Machine) Newest(now time.Duration, place uint64) Action {
 	if m.do != Recent {
 		return m.action()
@@ -222,7 +228,8 @@ func (m *Machine) Gone(now time.Duration) Action {
 	return m.Newest(now, 0)
 }
 
-// Tick reports the time. If it is Until, and the action has no answer yet, the machine continues without it.
+// Tick reports the time. If it is Until, and the action has no answer yet, the machine goes on as if the request had
+// failed.
 func (m *Machine) Tick(now time.Duration) Action {
 	if now < m.until {
 		return m.action()
@@ -243,8 +250,9 @@ func (m *Machine) Tick(now time.Duration) Action {
 	return m.action()
 }
 
-// Room returns store.ErrNoRoom if the log must not append now: the server has refused S because it has no space, S has
-// waited for more than 10 s, or more than 8 MiB wait. waiting is the number of bytes that are appended and not durable.
+// Room returns store.ErrNoRoom if the log must not append now: the server has refused a message because it has no
+// space, a message has waited for more than 10 s, or more than 8 MiB wait. waiting is the number of bytes that are
+// appended and not durable.
 func (m *Machine) Room(now time.Duration, waiting int64) error {
 	switch {
 	case m.err != nil:
@@ -261,7 +269,7 @@ func (m *Machine) Room(now time.Duration, waiting int64) error {
 	return nil
 }
 
-// Waits returns how long the messages of the last Store have waited; 0 if none wait.
+// Waits returns how long the messages of the last Store have waited to be stored; 0 if all are stored.
 func (m *Machine) Waits(now time.Duration) time.Duration {
 	if len(m.messages) == 0 {
 		return 0
@@ -269,7 +277,7 @@ func (m *Machine) Waits(now time.Duration) time.Duration {
 	return now - m.begun
 }
 
-// stored advances the state, because S is in place last+1.
+// stored notes that the first waiting message is in the stream, and sends the next one if there is one.
 func (m *Machine) stored(now time.Duration) Action {
 	var v natslog.Verdict
 	// The verdict is Taken or Waits, as Store has checked.
@@ -284,8 +292,8 @@ func (m *Machine) stored(now time.Duration) Action {
 	return a
 }
 
-// wentBack reports whether the stream has claimed for backTime that it ends before last. end is its newest answer; 0
-// for no answer, which changes nothing.
+// wentBack reports whether the stream has seemed for backTime (30 s) to end before a message that it had. end is the
+// newest message by its last answer; 0 for no answer, which changes nothing.
 func (m *Machine) wentBack(now time.Duration, end uint64) bool {
 	switch {
 	case end == 0:

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// Run stores the groups that Before passes to it. While there are none, it checks the stream every 2 s. It returns
-// ctx's error when ctx ends; otherwise the reason why the writer cannot continue.
+// Run stores in the stream the groups of records that Before passes to it. While there are none, it checks the stream
+// every 2 s. It returns ctx's error when ctx ends; otherwise the reason why this process can no longer write.
 func (l *Line) Run(ctx context.Context) error {
 	l.why = l.run(ctx)
 	close(l.ended)
@@ -42,7 +42,8 @@ func (l *Line) run(ctx context.Context) error {
 	}
 }
 
-// store passes the messages of one segment to the state machine, and drives it until they are in the stream.
+// store puts the messages of one segment into the stream. It drives the state machine of package fence until they are
+// stored.
 func (l *Line) store(ctx context.Context, messages [][]byte) (fence.Action, error) {
 	l.mu.Lock()
 	a, err := l.machine.Store(l.now(), messages)
@@ -108,7 +109,8 @@ func (l *Line) ask(ctx context.Context, a fence.Action) fence.Action {
 	return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Newest(now, place) })
 }
 
-// look reads the message at a place. If there is none, it also asks for the range of the stream.
+// look reads the message at a place (sequence in the stream). If there is none, it also asks which messages the stream
+// has.
 func (l *Line) look(ctx context.Context, place uint64) (data []byte, found bool, ends fence.Ends, err error) {
 	s := l.config.Stream
 	data, found, err = s.At(ctx, place)

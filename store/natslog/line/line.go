@@ -17,35 +17,35 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// Config configures a Line.
+// Config configures a Line. All fields but Reader are required.
 type Config struct {
 	Stream *stream.Stream
 	Key    events.Hash          // SHA-256 of the log's KEY
 	Reader events.ReaderVersion // what this program can read; a number 0 is not compared
 }
 
-// Term is the content of a claim: which log continues, and from where.
+// Term is the content of a claim, the message with which a process becomes the writer of a log.
 type Term struct {
-	Identity events.Identity      // identity of the log at Head
-	Head     store.Head           // durable head of the leader's own log
-	Term     uint64               // higher than the term of every earlier claim
+	Identity events.Identity      // ID and epoch of the log at Head
+	Head     store.Head           // last durable record of the log on this process's disk, after which it will write
+	Term     uint64               // number of the new writer; higher than in every earlier claim
 	Least    events.ReaderVersion // minimum version of a reader of the claim
 }
 
-// ErrOvertaken: records of the old leader reached the stream before the claim. They are part of the log: the caller
-// must append them, and claim again.
+// ErrOvertaken is the error of Claim when records of the old writer reached the stream before the claim. They are part
+// of the log: the caller must append them, and claim again.
 var ErrOvertaken = errors.New("records came into the stream before the claim")
 
 var errNoClaim = errors.New("store in the stream: this process has not claimed it")
 
-// Line is the writer of a log's stream.
+// Line is the writer of a log's stream on NATS.
 type Line struct {
 	config Config
-	began  time.Time // start of the state machine's clock
+	began  time.Time // time 0 of the state machine's clock
 	groups chan group
-	ended  chan struct{} // closed when Run has ended
+	ended  chan struct{} // closed when Run has returned
 	why    error         // why Run has ended; read only after ended is closed
-	term   uint64        // term of the claim; 0 before the claim
+	term   uint64        // number in this process's claim; 0 before the claim
 	writer string
 
 	waiting atomic.Int64 // bytes that were appended and are not durable yet
@@ -54,13 +54,13 @@ type Line struct {
 	machine fence.Machine
 }
 
-// group is a request from Before to Run.
+// group is a request from Before to Run: to put the messages with a group of records into the stream.
 type group struct {
 	messages [][]byte
-	stored   chan error // has capacity for its one answer
+	stored   chan error // receives the outcome, once; has capacity 1
 }
 
-// New returns a Line that has not claimed its stream yet.
+// New returns a Line. It cannot write before Claim.
 func New(c Config) *Line {
 	return &Line{config: c, began: time.Now(), groups: make(chan group), ended: make(chan struct{})}
 }
@@ -68,10 +68,10 @@ func New(c Config) *Line {
 // Key returns the SHA-256 of the log's KEY.
 func (l *Line) Key() events.Hash { return l.config.Key }
 
-// Claim claims the stream and so begins a new term. state is the stream's state as read so far; the claim is stored
-// after it. Claim returns when the claim is in the stream and counts. Errors are ErrOvertaken, store.ErrFenced if
-// another process claimed the stream first, and ctx's error if ctx ends before the outcome is known. The caller may
-// call it again with a later state.
+// Claim makes this process the writer of the stream, by a message with a new term (number of the writer). state is what
+// the caller has read of the stream; the message is stored right after it. Claim returns when the message is in the
+// stream and counts. Errors are ErrOvertaken, store.ErrFenced if another process claimed the stream first, and ctx's
+// error if ctx ends before the outcome is known. The caller may call it again with a later state.
 func (l *Line) Claim(ctx context.Context, state natslog.State, t Term) error {
 	writer := rand.Text()
 	messages, err := natslog.Encode(natslog.Segment{
@@ -95,8 +95,9 @@ func (l *Line) Claim(ctx context.Context, state natslog.State, t Term) error {
 	return nil
 }
 
-// Refill stores groups that the log has and the stream has lost. The first group continues the head of the claim. Call
-// it after Claim and before Run. Before each group it calls stop; if stop returns an error, Refill ends with it.
+// Refill stores in the stream again groups of records that the log has and the stream has lost. The first group
+// continues the record that the claim named. Call it after Claim and before Run. stop is called before each group; if
+// it returns an error, Refill ends with it.
 func (l *Line) Refill(ctx context.Context, groups iter.Seq2[store.Group, error], stop func() error) error {
 	for g, err := range groups {
 		if err == nil {
@@ -116,8 +117,8 @@ func (l *Line) Refill(ctx context.Context, groups iter.Seq2[store.Group, error],
 	return nil
 }
 
-// Before is the hook for store.Options.Before: it returns nil when the group is stored in the stream. Otherwise it
-// returns the reason why Run has ended, for example ErrFenced; it is then unknown whether the group is stored.
+// Before is the function for store.Options.Before: it returns nil when the group of records is stored in the stream.
+// Otherwise it returns why Run has ended, for example ErrFenced; it is then unknown whether the group is stored.
 func (l *Line) Before(g store.Group) error {
 	if l.term == 0 {
 		return errNoClaim
@@ -135,9 +136,9 @@ func (l *Line) Before(g store.Group) error {
 	return err
 }
 
-// Release ends the term in an orderly way, at head. Readers then know that this writer sends nothing more, and Before
-// fails. Run must still be running, and all appended records must be durable. After an error it is unknown whether the
-// release is in the stream.
+// Release gives up the term: it stores a message that this writer sends nothing more after the record `head`. Before
+// then fails. Run must still be running, and all appended records must be durable. id is the log's ID and epoch. After
+// an error it is unknown whether the message is in the stream.
 func (l *Line) Release(ctx context.Context, id events.Identity, head store.Head) error {
 	if l.term == 0 {
 		return errNoClaim
@@ -155,7 +156,7 @@ func (l *Line) Release(ctx context.Context, id events.Identity, head store.Head)
 	return nil
 }
 
-// give passes messages to Run, and waits until they are stored.
+// give passes messages to Run, and waits until they are in the stream. It returns an error if Run ends first.
 func (l *Line) give(ctx context.Context, messages [][]byte) error {
 	own := group{messages, make(chan error, 1)}
 	select {
@@ -182,14 +183,14 @@ func (l *Line) Room() error {
 	return l.machine.Room(l.now(), l.waiting.Load())
 }
 
-// Waits returns how long the group in flight has waited to be stored; 0 if there is none.
+// Waits returns how long the group being stored has waited for the stream; 0 if there is none.
 func (l *Line) Waits() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.machine.Waits(l.now())
 }
 
-// State returns the state of the stream, as far as the Line knows it.
+// State returns what is known of the stream after the last message that this process stored or read.
 func (l *Line) State() natslog.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,43 +17,45 @@ import (
 // atOnce is the number of groups that the follower appends before it waits until they are durable.
 const atOnce = 256
 
-// Log is the local log of a replica.
+// Log is what a Follower needs of the replica's local log: to read it, to append records of the stream, and to set
+// offsets.
 type Log interface {
 	store.Reader
 	store.Follower
 	SetOffset(consumer string, through events.Sequence) error
 }
 
-// ErrBehind: the stream begins after the end of the local log. Only another replica has the records in between.
+// ErrBehind is the error when the stream no longer has the record after the end of the local log. Only another replica
+// has it.
 var ErrBehind = errors.New("the stream no longer has the records that this log lacks")
 
-// ErrWentBack: the stream has lost messages that were read, and has other messages in their places, or none. The caller
-// must call Begin again, which compares the stream with the log.
+// ErrWentBack is the error when the stream has lost messages that were read, or has other messages in their places. The
+// caller must call Begin again, which compares the stream with the log.
 var ErrWentBack = errors.New("the stream has lost messages that were read")
 
-// Follower reads a stream, and appends its records to a local log.
+// Follower reads the stream of a replicated log, and appends its records to the replica's local log.
 type Follower struct {
 	s       *stream.Stream
 	log     Log
 	own     events.ReaderVersion
 	reader  *stream.Reader
 	state   natslog.State
-	end     events.Sequence // last record of the log, durable or not
+	end     events.Sequence // last record that was appended to the log, durable or not
 	newest  store.Commit    // commit of the newest batch; nil if all are durable
 	waiting int             // number of groups appended since all were durable
 	last    []byte          // SHA-256 of the newest message that was read; nil at first
-	place   atomic.Uint64   // state.Place, for other goroutines
-	ends    atomic.Uint64   // state.Head.Sequence, for other goroutines
-	term    atomic.Uint64   // state.Term, for other goroutines
-	voids   atomic.Uint64   // state.Voids, for other goroutines
-	key     events.Hash     // key that each claim must have; zero for any
+	place   atomic.Uint64   // sequence of the newest message that was read, for other goroutines
+	ends    atomic.Uint64   // last record in the stream as read so far, for other goroutines
+	term    atomic.Uint64   // number of the newest writer, for other goroutines
+	voids   atomic.Uint64   // number of messages that did not count, for other goroutines
+	key     events.Hash     // SHA-256 of the log's KEY, which each writer must have; zero for any
 
-	released chan<- struct{} // set by TellReleased
+	released chan<- struct{} // gets a value when no process is the writer any more; set by TellReleased
 }
 
-// Begin returns a follower that reads s and writes log. It begins with the oldest message of the stream. The error is
-// ErrBehind if the log lacks the records before that message, and store.ErrDiverged if the log has another record
-// there.
+// Begin returns a follower that reads the stream s from its oldest message on, and appends to log. own is the version
+// of this program as a reader. The error is ErrBehind if the log lacks the records before that message, and
+// store.ErrDiverged if the log has other records than the stream says.
 func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVersion) (*Follower, error) {
 	f := &Follower{s: s, log: log, own: own, end: log.Head().Sequence, released: make(chan struct{}, 1)}
 	now, err := s.Ask(ctx)
@@ -73,8 +75,9 @@ func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVers
 	return f, nil
 }
 
-// base compares the local log with the stream's first claim. The log may already have had records when the stream
-// began.
+// base checks that the local log has the record that the stream's first message names as its predecessor. The first
+// message is a claim, with which the first writer began. The log may already have had records then. first is the
+// message's sequence.
 func (f *Follower) base(ctx context.Context, first uint64) error {
 	data, found, err := f.s.At(ctx, first)
 	if err != nil || !found {
@@ -82,14 +85,14 @@ func (f *Follower) base(ctx context.Context, first uint64) error {
 	}
 	m, err := natslog.Decode(data)
 	if err != nil || m.Kind != natslog.Claim {
-		return nil //nolint:nilerr // void, or of a newer version: who reads it says so
+		return nil //nolint:nilerr // it does not count, or needs a newer program: the reader finds that out
 	}
 	return f.compare(m.Before)
 }
 
-// middle computes the state at the beginning of a stream whose oldest messages were removed, from its first message. If
-// an operator removed them, the stream may begin with messages from which no reader can begin, or be empty; these
-// places are skipped.
+// middle sets the state of the follower for a stream whose oldest messages were removed. It takes it from the first
+// message from which a reader can begin, in the range [first, last]. If an operator removed messages, others may come
+// before it, or there may be none; these are skipped.
 func (f *Follower) middle(ctx context.Context, first, last uint64) error {
 	for place := first; place <= last; place++ {
 		data, found, err := f.s.At(ctx, place)
@@ -112,24 +115,24 @@ func (f *Follower) middle(ctx context.Context, first, last uint64) error {
 	return nil
 }
 
-// Expect sets the key of the log, as the SHA-256 of its KEY. If a claim then has another key, the follower ends with
-// store.ErrOtherKey.
+// Expect sets the key that every writer of the log must have, as the SHA-256 of its KEY. If another process becomes the
+// writer with another key, the follower ends with store.ErrOtherKey.
 func (f *Follower) Expect(key events.Hash) { f.key = key }
 
-// Place returns the newest place that was read. Any goroutine may call it.
+// Place returns the sequence of the newest message that was read. Any goroutine may call it.
 func (f *Follower) Place() uint64 { return f.place.Load() }
 
-// Voids returns how many of the messages that were read were void. Any goroutine may call it.
+// Voids returns how many messages were read that did not count. Any goroutine may call it.
 func (f *Follower) Voids() uint64 { return f.voids.Load() }
 
-// Ends returns the last record of the stream as far as it was read, and the term of the newest claim; 0 if there is
-// none. Any goroutine may call it.
+// Ends returns the last record of the stream as far as it was read, and the term (number) of its newest writer; 0 if
+// there is none. Any goroutine may call it.
 func (f *Follower) Ends() (last events.Sequence, term uint64) {
 	return events.Sequence(f.ends.Load()), f.term.Load()
 }
 
-// TellReleased sets a channel that tells that nobody leads. It gets a value when the writer has released its term, and
-// the stream has no later message. The channel must have capacity 1.
+// TellReleased sets a channel that receives a value when the writer has given up, and the stream has no later message:
+// no process is the writer. The channel must have capacity 1.
 func (f *Follower) TellReleased(released chan<- struct{}) { f.released = released }
 
 // Same reports whether the stream still has the newest message that was read, or has removed it as an old one. If not,
@@ -150,11 +153,11 @@ func (f *Follower) Same(ctx context.Context) (bool, error) {
 	return bytes.Equal(sum[:], f.last), nil
 }
 
-// State returns the state of the stream, as far as it was read.
+// State returns what is known of the stream after the messages that were read.
 func (f *Follower) State() natslog.State { return f.state }
 
-// Run follows the stream until ctx ends, and then returns ctx's error. If the log cannot be continued, it returns the
-// reason.
+// Run reads the stream and appends its records to the log, until ctx ends; then it returns ctx's error. If the log
+// cannot be continued, it returns the reason.
 func (f *Follower) Run(ctx context.Context) error {
 	defer f.reader.Stop()
 	for {
@@ -164,8 +167,8 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// Through follows the stream until place was read and all records up to it are durable. If place was already read, it
-// only waits until they are durable.
+// Through returns when all messages up to place (a sequence in the stream) were read, and their records are durable in
+// the log. It reads the missing ones.
 func (f *Follower) Through(ctx context.Context, place uint64) error {
 	defer f.reader.Stop()
 	for f.state.Place < place {
@@ -187,7 +190,8 @@ func (f *Follower) next(ctx context.Context) error {
 	return nil
 }
 
-// take handles the next message: it passes the message to natslog.Accept, and appends its records or applies its claim.
+// take handles the next message of the stream: it appends its records to the log, or notes the new writer, if the
+// message counts.
 func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	state, v := natslog.Accept(f.state, m.Place, m.Data, f.own)
 	var err error
@@ -199,7 +203,7 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	case v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Claim:
 		err = f.claim(ctx, &v.Segment)
 	}
-	// A reader that has missed nothing sees these two only if a message is forged.
+	// A reader that has missed nothing sees these two reasons only if a message is forged.
 	if v.Void == natslog.LaterTerm || v.Void == natslog.Ahead {
 		same := false
 		if same, err = f.Same(ctx); err == nil && !same {
@@ -218,13 +222,14 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	if m.Last && v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Released {
 		select {
 		case f.released <- struct{}{}:
-		default: // an earlier value is still in the channel
+		default: // the channel still has an earlier value, which nobody has received
 		}
 	}
 	return nil
 }
 
-// claim checks that a claim fits this log up to the claim's head, and sets the log's term.
+// claim handles a claim, the message with which a process becomes the writer. It checks that the local log has the
+// record after which that writer continues, and sets the log's term (number of the writer).
 func (f *Follower) claim(ctx context.Context, s *natslog.Segment) error {
 	if own := f.log.Identity(); own.LogID != s.Identity.LogID {
 		return fmt.Errorf("%w: it is of log %s, and this is %s", store.ErrForeign, s.Identity.LogID, own.LogID)
@@ -239,12 +244,13 @@ func (f *Follower) claim(ctx context.Context, s *natslog.Segment) error {
 		return err
 	}
 	if f.end > s.Before.Sequence {
-		return nil // later records of the log have a later term
+		return nil // the log already has records of a later writer
 	}
 	return f.log.SetTerm(s.Term)
 }
 
-// append appends the records of a group that the log lacks. If the log has all of them, it compares the chain value.
+// append appends the records of a group that the log lacks. If the log has all of them, it only checks the chain value
+// (hash over all records so far) after them. soon starts the commit without delay.
 func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) error {
 	if g.After.Sequence <= f.end {
 		if err := f.settle(ctx); err != nil {
@@ -256,8 +262,8 @@ func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) er
 		return fmt.Errorf("%w: it ends with record %d", ErrBehind, f.end)
 	}
 	b := g.Batches()
-	// If a crash has cut off a part of the group, the chain value at its end also proves that the existing records are
-	// equal.
+	// After a crash the log may have a part of the group. The chain value at the group's end also proves that those
+	// records are the same.
 	if has := f.end + 1 - b.First; has > 0 {
 		b.First, b.Records, b.BeginsFile = f.end+1, b.Records[has:], false
 	}
@@ -278,7 +284,8 @@ func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) er
 	}
 }
 
-// compare checks that the log contains a head of the stream.
+// compare returns an error unless the log has the record h, with the same chain value (hash over all records so far). A
+// record that was deleted as an old one counts as equal.
 func (f *Follower) compare(h store.Head) error {
 	if h.Sequence > f.end {
 		return fmt.Errorf("%w: it ends with record %d, the stream goes on behind %d", ErrBehind, f.end, h.Sequence)

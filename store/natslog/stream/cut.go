@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Cut removes all messages before place, so that place becomes the oldest one.
+// Cut removes the stream's messages before place (a sequence in the stream), so that place becomes the oldest message.
 func (s *Stream) Cut(ctx context.Context, place uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()

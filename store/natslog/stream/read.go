@@ -23,20 +23,20 @@ const (
 type Message struct {
 	Place uint64
 	Data  []byte // the caller owns it
-	Last  bool   // the server had no later message at that time
+	Last  bool   // the server had no later message when it sent this one
 }
 
 // Reader reads the messages of the stream in order. It is not safe for concurrent use.
 type Reader struct {
 	s    *Stream
 	next uint64
-	it   jetstream.MessagesContext // nil if it must begin again
+	it   jetstream.MessagesContext // nil if the request for messages must be made again
 }
 
-// Read returns a reader that begins at place. The caller must call Stop.
+// Read returns a reader of the messages from place (a sequence in the stream) on. The caller must call Stop.
 func (s *Stream) Read(place uint64) *Reader { return &Reader{s: s, next: place} }
 
-// ErrCut: the wanted message was removed from the stream, as an old one.
+// ErrCut is the error when the wanted message was removed from the stream, because it was old.
 var ErrCut = errors.New("it no longer has that message")
 
 // Next waits for the next message. If the reader loses its server, it continues at the same place. It returns ctx's
@@ -82,7 +82,8 @@ func (r *Reader) begin(ctx context.Context) error {
 	defer cancel()
 	c, err := r.s.js.OrderedConsumer(ctx, r.s.name, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next,
-		// The default would retry for ever, whatever the context, while there is no stream. Instead, Next begins again.
+		// The default would retry for ever, whatever the context, while there is no stream. Instead, Next makes a new
+		// request.
 		MaxResetAttempts: 1,
 	})
 	if err != nil {

@@ -16,9 +16,10 @@ const LeastServer = "2.14.5"
 // LeastReplicas is the minimum number of servers that store a log's stream, so that one of them may lose its disk.
 const LeastReplicas = 3
 
-// Wrong returns what is wrong with the settings of a log's stream. name is the log's name, c has the settings, and
-// server is the version of the servers. Each sentence names one setting that endangers acknowledged messages: they may
-// be lost or changed, or a server that does not have them may answer. unsafe permits fewer servers than LeastReplicas.
+// Wrong returns what is wrong with the settings c of a log's stream, in sentences for operators; nil if nothing is.
+// Each sentence names one setting because of which acknowledged messages may be lost or changed, or a server may answer
+// that lacks them. name is the log's name, and server the version of the servers. unsafe permits fewer servers than
+// LeastReplicas.
 func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (all []string) {
 	say := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -53,7 +54,7 @@ func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (
 	return all
 }
 
-// Older reports whether version is older than LeastServer.
+// Older reports whether a version of nats-server is older than LeastServer.
 func Older(version string) bool { return older(version, LeastServer) }
 
 // older reports whether version is older than `than`. An unreadable version counts as older.

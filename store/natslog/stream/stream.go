@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Subject returns the only subject of a log's stream. name is the name of the stream.
+// Subject returns the NATS subject on which the messages of a log are published. name is the name of its stream.
 func Subject(name string) string { return "jobledger.log.v1." + name }
 
 // Options returns the options for a connection that is used for a log's stream. With them, a message that is sent while
@@ -24,7 +24,7 @@ func Options() []natsgo.Option { return []natsgo.Option{natsgo.ReconnectBufSize(
 // Config says how Make creates a stream.
 type Config struct {
 	Name     string
-	Replicas int   // number of servers that store it; 0 means 1
+	Replicas int   // number of servers that store the stream; 0 means 1
 	MaxBytes int64 // a full stream refuses further messages; 0 for no limit
 
 	Metadata map[string]string // metadata of the stream, set when it is created
@@ -34,17 +34,17 @@ type Config struct {
 type Stream struct {
 	js         jetstream.JetStream
 	name       string
-	maxMessage int // limit for the bytes of a message; 0 for the server's limit
+	maxMessage int // the stream's own limit for the bytes of a message; 0 if it has none
 
 	mu     sync.Mutex
-	stream jetstream.Stream // nil until the servers were found to have the stream
+	stream jetstream.Stream // client library's handle; nil until the servers were found to have the stream
 }
 
 // Later returns a client for a stream that the servers do not have yet. Its methods fail with an error for which Gone
 // is true, until a stream of that name exists.
 func Later(js jetstream.JetStream, name string) *Stream { return &Stream{js: js, name: name} }
 
-// Gone reports whether an error says that the servers have no such stream.
+// Gone reports whether an error says that the servers have no stream of this name.
 func Gone(err error) bool { return errors.Is(err, jetstream.ErrStreamNotFound) }
 
 // handle returns the client library's handle of the stream, which it caches.
@@ -79,12 +79,12 @@ func Make(ctx context.Context, js jetstream.JetStream, c Config) (*Stream, error
 	return Open(ctx, js, c.Name)
 }
 
-// ErrSettings: the stream does not have the settings of a log's stream.
+// ErrSettings is the error when a stream exists, but has settings with which it cannot store a log.
 var ErrSettings = errors.New("it is no stream of a log")
 
-// Open opens an existing stream. It returns ErrSettings if an answer of the servers would prove nothing with the
-// stream's settings: direct gets, which any replica may answer; deletes of single messages, which would empty a place;
-// other subjects.
+// Open opens an existing stream. It returns ErrSettings if the stream's settings allow wrong answers: direct gets,
+// which any server may answer; deletes of single messages, which would leave an empty place; other subjects than the
+// log's.
 func Open(ctx context.Context, js jetstream.JetStream, name string) (*Stream, error) {
 	if js.Conn().Opts.ReconnectBufSize >= 0 {
 		return nil, errors.New("open the stream of the log: its connection keeps messages until it is there again")
@@ -132,13 +132,13 @@ type Info struct {
 	Config  *jetstream.StreamConfig
 	Server  string   // version of the connected server
 	Holders []string // names of the servers that store the stream and are not offline
-	First   uint64   // oldest place that the stream still has; 1 if nothing was ever stored or removed
-	Last    uint64   // newest place that the stream ever had, even if its messages were removed; 0 for none
+	First   uint64   // sequence of the oldest message that it still has; 1 if nothing was ever stored or removed
+	Last    uint64   // sequence of the newest message that the stream ever had, even if it was removed; 0 for none
 	Bytes   int64    // total size of its messages
 }
 
-// Ask returns the stream's current settings and size. It does not use the cached handle, which must keep reading from
-// the leader.
+// Ask returns the stream's current settings and size. It opens the stream anew each time. The cached handle is not
+// used, because a request for the settings would change from where it reads.
 func (s *Stream) Ask(ctx context.Context) (Info, error) { return Ask(ctx, s.js, s.name) }
 
 // Ask returns the settings and the size of any stream, even of one that Open would refuse.
@@ -171,9 +171,9 @@ func Ask(ctx context.Context, js jetstream.JetStream, name string) (i Info, err 
 // noRoom lists the error codes of a server that has no space: in the stream, the server, the account, or on its disk.
 var noRoom = []jetstream.ErrorCode{10077, 10023, 10002, 10047}
 
-// Send publishes a message, on the condition that last is the stream's last place. It returns the place at which the
-// server acknowledged the message. After an error it is unknown whether the message is stored; the error matches
-// store.ErrNoRoom if the server says that it has no space.
+// Send publishes a message, on the condition that `last` is the sequence of the stream's newest message. It returns the
+// sequence at which the server acknowledged the message. After an error it is unknown whether the message is stored;
+// the error matches store.ErrNoRoom if the server says that it has no space.
 func (s *Stream) Send(ctx context.Context, last uint64, message []byte) (place uint64, err error) {
 	m := natsgo.NewMsg(Subject(s.name))
 	m.Data = message
@@ -190,8 +190,8 @@ func (s *Stream) Send(ctx context.Context, last uint64, message []byte) (place u
 	return ack.Sequence, nil
 }
 
-// At reads the message at place from the stream's leader. The answer found=false may be wrong: a server that was cut
-// off from the others may still believe that it leads, and not know the message.
+// At reads the message with sequence `place` from the stream's leader. The answer found=false may be wrong: a server
+// that was cut off from the others may still believe that it leads, and not know the message.
 func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -211,7 +211,8 @@ func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool,
 	return m.Data, true, nil
 }
 
-// Newest returns the place of the newest message according to the stream's leader; 0 for none. The answer may be stale.
+// Newest returns the sequence of the newest message according to the stream's leader; 0 for none. The answer may be
+// stale.
 func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -229,7 +230,7 @@ func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 	return m.Sequence, nil
 }
 
-// First returns the oldest place that the stream still has; 1 if nothing was ever stored or removed.
+// First returns the sequence of the oldest message that the stream still has; 1 if nothing was ever stored or removed.
 func (s *Stream) First(ctx context.Context) (place uint64, err error) {
 	i, err := s.Ask(ctx)
 	return i.First, err

@@ -9,15 +9,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// refillBytes is the size at which a group is complete: it fits into one message of a server with a max_payload of 1
-// MiB.
+// refillBytes is the size from which on a group of records is complete when lost records are stored in the stream
+// again. A message with such a group fits into the 1 MiB that max_payload allows by default.
 const refillBytes = 900 << 10
 
-// Base is the head of the local log from which the stream continues, and the identity of the log there.
+// Base is the last record of the local log that the stream still has, and the log's ID and epoch there. The records
+// after it are stored in the stream again.
 type Base struct {
 	Identity events.Identity
 	Head     store.Head
-	Term     uint64 // newest term that any replica knows
+	Term     uint64 // newest term (number of a writer) that any replica knows
 }
 
 // Readable has the methods of the local log that a refill of the stream needs.
@@ -26,8 +27,9 @@ type Readable interface {
 	ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error]
 }
 
-// Groups divides the records of a log after base, up to record through, into groups of whole batches, as a writer would
-// have stored them. Record through must end a batch. A group never spans two files.
+// Groups divides the records of a log after base, up to record through, into groups of whole batches, in the form in
+// which a writer stores them in the stream. Record through must end a batch. A group never spans two files. least is
+// the minimum version of a reader.
 func Groups(
 	ctx context.Context, log Readable, base Base, through events.Sequence, least events.ReaderVersion,
 ) iter.Seq2[store.Group, error] {
@@ -61,23 +63,24 @@ func Groups(
 	}
 }
 
-// grouping combines records into groups.
+// grouping combines stored records into groups, one record after the other.
 type grouping struct {
-	begins map[events.Sequence]bool // first records of files
+	begins map[events.Sequence]bool // first records of the log's files: a group ends before each
 	least  events.ReaderVersion
-	now    events.Identity // identity of the log after the newest record
-	at     store.Head      // head after the newest record
+	now    events.Identity // the log's ID and epoch after the newest record
+	at     store.Head      // the newest record, with its chain hash and time
 	bytes  int
 	open   store.Group
 }
 
-// begin begins a group that continues a head.
+// begin begins a group after the record `head`. id is the log's ID and epoch there.
 func (g *grouping) begin(id events.Identity, head store.Head) {
 	g.now, g.at, g.bytes = id, head, 0
 	g.open = store.Group{Before: head, BeginsFile: g.begins[head.Sequence+1], Least: g.least}
 }
 
-// add adds the next record. If the record completes a group, add returns that group, otherwise one without records.
+// add adds the next record. If that completes a group, add returns the group, otherwise a group without records. After
+// record through a group is always complete.
 func (g *grouping) add(stored []byte, through events.Sequence) (done store.Group, err error) {
 	h, err := events.DecodeHeader(stored)
 	if err == nil && h.Sequence != g.at.Sequence+1 {

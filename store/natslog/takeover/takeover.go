@@ -15,30 +15,33 @@ import (
 )
 
 const (
-	firstPause = 50 * time.Millisecond // pause before the stream's end is asked for again; doubles each time
+	firstPause = 50 * time.Millisecond // pause before the stream's newest message is asked for again; doubles each time
 	mostPause  = time.Second           // upper bound of the pause
-	backTime   = 30 * time.Second      // time after which a stream that seems shorter than the log has lost records
+	backTime   = 30 * time.Second      // time for which a stream must seem shorter than the log, to count as shorter
 )
 
 var (
 	// ErrNotHeld: the Lease was not held when it had to be.
 	ErrNotHeld = errors.New("the Lease is not held")
-	// ErrLess: the stream ends before the local log, which only has records that the stream acknowledged once.
+	// ErrLess is the error when the stream ends before the local log: it has lost records, because the local log only
+	// has records that the stream acknowledged once.
 	ErrLess = errors.New("the stream of the log has less than the log on this disk")
-	// ErrUndelivered: the stream acknowledged the claim at a place, but has another message there.
+	// ErrUndelivered is the error when the stream acknowledged this process's claim (the message with which it becomes
+	// the writer), but has another message in its place.
 	ErrUndelivered = errors.New("the stream of the log does not have the claim that it acknowledged")
 )
 
-// Follower is what a takeover needs of replica.Follower.
+// Follower is what a takeover needs of replica.Follower, which brings the local log to the end of the stream.
 type Follower interface {
 	State() natslog.State
 	// Same reports whether the stream still has the newest message that was read, or has removed it as an old one.
 	Same(ctx context.Context) (bool, error)
-	// Through returns when all messages up to place were read, and their records are durable in the log.
+	// Through returns when all messages up to place (a sequence in the stream) were read, and their records are durable
+	// in the log.
 	Through(ctx context.Context, place uint64) error
 }
 
-// Log is the local log, to which the Follower appends.
+// Log is the log on this process's disk, to which the Follower appends and which the process will write.
 type Log interface {
 	Readable
 	Durable() (events.Identity, store.Head)
@@ -50,10 +53,10 @@ type Log interface {
 type Config struct {
 	Stream   *stream.Stream
 	Follower Follower
-	Line     *line.Line // has not claimed the stream yet, and Run was not called
+	Line     *line.Line // sends messages to the stream; no Claim and no Run before the takeover
 	Log      Log
 	Holds    func() bool          // reports whether this process certainly holds the Lease now
-	Least    events.ReaderVersion // minimum version of a reader of the claim
+	Least    events.ReaderVersion // minimum version of a reader of the messages that the takeover stores
 
 	// Begins allows a log with records to begin an empty stream. Without it, an empty stream counts as one that has
 	// lost records.
@@ -61,25 +64,27 @@ type Config struct {
 	Back   time.Duration // time for which the stream may seem shorter than the local log, before ErrLess; 0 for 30 s
 
 	// Short is called when the stream ends before the local log. It must return an error unless this log has all
-	// records that the stream ever acknowledged. It returns the head from which the stream continues: the stream's end
-	// or, for a stream without a claim, any head of the log. The end may be stale: then the claim is refused. If Short
-	// is nil, a stream that ends early is ErrLess.
+	// records that the stream ever acknowledged. It returns the record after which the stream continues: the last one
+	// in the stream or, if no process was ever its writer, any record of the log. The end of the stream as read may be
+	// stale; then the server refuses the claim. If Short is nil, Take returns ErrLess instead.
 	Short func(ctx context.Context, state natslog.State) (Base, error)
-	// Refills is called before the claim of such a stream, with the records that will be stored there again.
+	// Refills is called before the lost records are stored in the stream again. Its argument says which records these
+	// are.
 	Refills func(*events.StreamRefilled) error
 	// Step is called after each step of a refill: after the claim, and after each group.
 	Step func(step string)
 }
 
-// The steps of a refill, which stores lost records in the stream again.
+// The steps of a refill (lost records are stored in the stream again), as passed to Config.Step.
 const (
-	Claimed = "claimed" // the stream is claimed at its end
+	Claimed = "claimed" // this process has become the writer, after the last record that the stream has
 	Grouped = "grouped" // a group of records was stored again
 )
 
-// Take claims the stream for this process, and returns the new term. While the stream does not answer, it waits, so the
-// caller must end ctx when the Lease is lost. Errors are ErrNotHeld, ErrLess, ErrUndelivered, store.ErrFenced if
-// another process claimed the stream first, errors of the follower and of Short, and ctx's error.
+// Take makes this process the writer of the stream, and returns its term (number of the writer). While the stream does
+// not answer, it waits, so the caller must end ctx when the Lease is lost. Errors are ErrNotHeld, ErrLess,
+// ErrUndelivered, store.ErrFenced if another process became the writer first, errors of the follower and of Short, and
+// ctx's error.
 func Take(ctx context.Context, c Config) (term uint64, err error) {
 	if !c.Holds() {
 		return 0, fmt.Errorf("take over the log: %w", ErrNotHeld)
@@ -105,9 +110,9 @@ func Take(ctx context.Context, c Config) (term uint64, err error) {
 	return term, nil
 }
 
-// follow brings the log to the end of the stream. A server that was cut off from the others may report a stale end, so
-// follow asks again as long as this end is before the end of the local log. If the end is stale by a few places, the
-// claim finds other messages in its place, and is made again after them.
+// follow brings the log to the end of the stream. A server that was cut off from the others may report a stale end. So
+// follow asks again as long as that end is before the end of the local log. If the end is stale by a few messages only,
+// the claim finds another message in its place, and is made again after it.
 func (c *Config) follow(ctx context.Context) error {
 	began := time.Now()
 	for tries := 0; ; tries++ {
@@ -135,8 +140,8 @@ func (c *Config) follow(ctx context.Context) error {
 	}
 }
 
-// reached reports whether the stream, as far as it was read, ends at or after the end of the log, or whether the log
-// may begin the stream.
+// reached reports whether the stream, as far as it was read, has all records of the local log. It also returns true for
+// a stream without a writer so far, if the log may begin it.
 func (c *Config) reached() bool {
 	ends, own := c.ends()
 	return ends >= own || c.Begins && c.Follower.State().Term == 0
@@ -147,8 +152,9 @@ func (c *Config) ends() (stream, own events.Sequence) {
 	return c.Follower.State().Head.Sequence, head.Sequence
 }
 
-// claim claims the stream after the newest message that was read. If the stream ends before the log, it then stores the
-// missing records. If records of the old leader came before the claim, it follows them and returns line.ErrOvertaken.
+// claim makes this process the writer, by a claim message after the newest message that was read. If the stream ends
+// before the log, it then stores the missing records. If records of the old writer came before the claim, it appends
+// them to the log and returns line.ErrOvertaken.
 func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	state := c.Follower.State()
 	id, head := c.Log.Durable()
@@ -164,7 +170,7 @@ func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	}
 	term = max(c.Log.Term(), state.Term+1)
 	if short {
-		term = max(term, c.Log.Term()+1, base.Term+1) // the stream may also have lost claims
+		term = max(term, c.Log.Term()+1, base.Term+1) // the stream may also have lost messages of later writers
 	}
 	if !c.Holds() {
 		return 0, ErrNotHeld
@@ -182,7 +188,7 @@ func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	return term, c.refill(ctx, base, head)
 }
 
-// refill stores the records of the log after base in the stream.
+// refill stores in the stream the records of the log after base, up to head.
 func (c *Config) refill(ctx context.Context, base Base, head store.Head) error {
 	groups := func(yield func(store.Group, error) bool) {
 		for g, err := range Groups(ctx, c.Log, base, head.Sequence, c.Least) {
@@ -200,8 +206,8 @@ func (c *Config) refill(ctx context.Context, base Base, head store.Head) error {
 	})
 }
 
-// delivered waits until the claim was read back at its place, and all records before it are durable. Then it begins the
-// term.
+// delivered waits until the claim (the message that makes this process the writer) was read back from the stream, and
+// all records before it are durable. Then it sets the log's term (number of the writer).
 func (c *Config) delivered(ctx context.Context, term uint64) error {
 	claimed := c.Line.State()
 	if err := c.Follower.Through(ctx, claimed.Place); err != nil {

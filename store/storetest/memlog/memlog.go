@@ -25,7 +25,7 @@ type Log struct {
 	mu        sync.Mutex
 	limit     int // limit of the bytes that Room grants; 0 for none
 	identity  events.Identity
-	records   [][]byte  // in stored form; record n is at index n-1
+	records   [][]byte  // records in stored form; record n is at index n-1
 	indexed   []indexed // index entry of each record
 	bytes     int
 	batches   []*batch
@@ -35,7 +35,7 @@ type Log struct {
 	fileSize  int64
 	filing    store.Filing
 	offsets   map[string]events.Sequence
-	based     map[string]events.Sequence // offsets that were durable before the first batch
+	based     map[string]events.Sequence // consumers' offsets that were durable before the first batch
 	snapshots []store.Snapshot
 	changed   chan struct{} // closed and replaced when the head moves or the log ends
 	closed    bool
@@ -51,7 +51,8 @@ type indexed struct {
 // batch is one appended batch.
 type batch = commit.Batch[point]
 
-// point is the state of the log after a batch.
+// point is the state of the log after a batch: its last record, its ID and epoch, and what became durable with the
+// batch.
 type point struct {
 	head     store.Head
 	identity events.Identity
@@ -72,8 +73,8 @@ func Limit(bytes int) Option { return func(l *Log) { l.limit = bytes } }
 // FileBytes makes NextFile advance as in a log on disk whose files have about `bytes` bytes.
 func FileBytes(bytes int) Option { return func(l *Log) { l.fileBytes = bytes } }
 
-// ShortFiles is like FileBytes, for tests that need many files. A file ends once its checkpoint is complete, even if it
-// is not yet ten times as large as the states in it.
+// ShortFiles lets a file end at about `bytes` bytes once its checkpoint (stored states of all Jobs) is complete. With
+// FileBytes it must also be ten times as large as the states in it. ShortFiles is for tests that need many files.
 func ShortFiles(bytes int) Option {
 	return func(l *Log) { l.fileBytes, l.short = bytes, true }
 }
@@ -90,7 +91,7 @@ func (l *Log) fileFull() bool {
 	}
 }
 
-// New returns an empty log with this identity.
+// New returns an empty log with this identity (log ID and epoch).
 func New(identity events.Identity, options ...Option) *Log {
 	l := &Log{
 		term: 1, identity: identity, index: index.New(1), fileFirst: 1, queue: commit.New[point](nil), changed: make(chan struct{}),
@@ -102,21 +103,21 @@ func New(identity events.Identity, options ...Option) *Log {
 	return l
 }
 
-// Identity implements store.Log.
+// Identity implements store.Log: it returns the log's ID, and its epoch after all appended records.
 func (l *Log) Identity() events.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity
 }
 
-// Term implements store.Log.
+// Term implements store.Log: it returns the number of the writer, which the first writer begins with 1.
 func (l *Log) Term() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.term
 }
 
-// Head implements store.Log.
+// Head implements store.Log: it returns the last durable record, with its chain hash and time.
 func (l *Log) Head() store.Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +131,7 @@ func (l *Log) head(batches int) store.Head {
 	return l.batches[batches-1].Work.head
 }
 
-// Room implements store.Log.
+// Room implements store.Log: it returns ErrNoRoom if the log would exceed its Limit.
 func (l *Log) Room(bytes int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,14 +151,16 @@ func (l *Log) SetLimit(bytes int) {
 	l.limit = bytes
 }
 
-// NextFile implements store.Log.
+// NextFile implements store.Log: it returns the first record of the file to which the next batch would belong, if the
+// log had files; 1 without FileBytes.
 func (l *Log) NextFile() events.Sequence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fileFirst
 }
 
-// Append implements store.Log. A batch that breaks the contract fails the log.
+// Append implements store.Log: it adds a batch to the log. The batch is durable at once, or with Manual by the method
+// Commit. If a batch breaks the contract, the log fails.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -265,8 +268,8 @@ func (l *Log) Batches() (appended, durable int) {
 }
 
 // Crash returns the log that the next process finds if only the first `keep` batches have reached the disk. It does not
-// change l, so a simulation can try every number of batches. Snapshots after the last kept batch remain, as they would
-// on a disk, and are ignored.
+// change l, so a simulation can try every number of batches. Snapshots of later records remain, as they would on a
+// disk, and are ignored.
 func (l *Log) Crash(keep int) *Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -284,7 +287,7 @@ func (l *Log) Crash(keep int) *Log {
 	for i, old := range l.batches[:keep] {
 		kept := commit.NewBatch[point]()
 		kept.Work = old.Work
-		if i == l.durable { // the first batch that was not durable: its commit stores the waiting offsets
+		if i == l.durable { // the first batch that was not durable; its commit also stores the consumers' offsets
 			kept.Work.offsets = l.queue.Offsets()
 		}
 		kept.End(nil)
@@ -322,7 +325,7 @@ func nameIn(r *events.Record) index.Name {
 	return index.Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
 }
 
-// Wait implements store.Log.
+// Wait implements store.Log: it blocks until a record after `after` is durable, and returns the last durable record.
 func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	for {
 		l.mu.Lock()
@@ -342,7 +345,7 @@ func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence,
 	}
 }
 
-// Offset implements store.Log.
+// Offset implements store.Log: it returns up to which record the consumer has read; 0 when unknown.
 func (l *Log) Offset(consumer string) (events.Sequence, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -352,7 +355,7 @@ func (l *Log) Offset(consumer string) (events.Sequence, error) {
 	return l.offsets[consumer], nil
 }
 
-// SetOffset implements store.Log.
+// SetOffset implements store.Log: it sets up to which record the consumer has read. The next commit makes it durable.
 func (l *Log) SetOffset(consumer string, through events.Sequence) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -364,7 +367,7 @@ func (l *Log) SetOffset(consumer string, through events.Sequence) error {
 	return nil
 }
 
-// SaveSnapshot implements store.Log.
+// SaveSnapshot implements store.Log: it keeps a snapshot (state of all Jobs) in memory.
 func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -381,7 +384,8 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	return nil
 }
 
-// LoadSnapshot implements store.Log.
+// LoadSnapshot implements store.Log: it returns the newest snapshot that fits the durable records; false if there is
+// none.
 func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -396,7 +400,7 @@ func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	return store.Snapshot{}, false, nil
 }
 
-// holds reports whether s has the identity of this log, and the head of a durable batch.
+// holds reports whether s is a snapshot of this log, and its head is the last record of a durable batch.
 func (l *Log) holds(s store.Snapshot) bool {
 	if s.Identity != l.identity {
 		return false
@@ -413,7 +417,7 @@ func copySnapshot(s store.Snapshot) store.Snapshot {
 	return s
 }
 
-// keepOffsets makes the offsets durable that are not part of any commit.
+// keepOffsets makes consumers' offsets durable that no commit has stored.
 func (l *Log) keepOffsets() {
 	rest := l.queue.Offsets()
 	if rest == nil || l.queue.Failed() != nil {
@@ -433,7 +437,8 @@ func (l *Log) keepOffsets() {
 	at.offsets = all
 }
 
-// Close implements store.Log. To open the log again, use Crash with all its batches.
+// Close implements store.Log: it makes all batches and offsets durable, and ends the log. To open the log again, use
+// Crash with all its batches.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

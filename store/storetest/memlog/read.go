@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// prefix returns the durable records. They never change, so a reader needs no lock.
+// prefix returns the durable records in stored form. They never change, so a reader needs no lock.
 func (l *Log) prefix() ([][]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -22,7 +22,7 @@ func (l *Log) prefix() ([][]byte, error) {
 	return l.records[:l.head(l.durable).Sequence], nil
 }
 
-// Read implements store.Log.
+// Read implements store.Log: it returns the durable records from record `from` on; 0 means all.
 func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		records, err := l.prefix()
@@ -38,7 +38,8 @@ func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.R
 	}
 }
 
-// ReadStream implements store.Log.
+// ReadStream implements store.Log: it returns the durable records of one stream (Job or CronJob), from record `from` on
+// in direction dir.
 func (l *Log) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		records, err := l.prefix()
@@ -64,7 +65,7 @@ func (l *Log) ReadStream(ctx context.Context, s events.Stream, from events.Seque
 	}
 }
 
-// Newest implements store.Reader.
+// Newest implements store.Reader: it returns the stream's last durable record; 0 for none.
 func (l *Log) Newest(s events.Stream, _ events.Time) (events.Sequence, error) {
 	records, err := l.prefix()
 	if err != nil {
@@ -88,7 +89,8 @@ func decode(ctx context.Context, records [][]byte, s events.Sequence) (events.Re
 	return r, nil
 }
 
-// Chain implements store.Log. It computes the chain value from the end of the previous batch.
+// Chain implements store.Log: it returns the chain value (hash over all records so far) after record `at`. It computes
+// it from the end of the batch before.
 func (l *Log) Chain(at events.Sequence) (events.Hash, error) {
 	records, err := l.prefix()
 	switch {
@@ -112,7 +114,7 @@ func (l *Log) Chain(at events.Sequence) (events.Hash, error) {
 	return hash, nil
 }
 
-// Find implements store.Log.
+// Find implements store.Log: it returns the streams (Jobs, CronJobs) whose object had this name, newest first.
 func (l *Log) Find(namespace, name string) ([]events.Stream, error) {
 	records, err := l.prefix()
 	if err != nil {
