@@ -9,17 +9,20 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Hash is a value of the hash chain over the log. The value after a record covers that record and all earlier ones, in
-// order:
+// Hash is a SHA-256 hash of the log up to some record: the "chain value" after that record. It covers the record and
+// all earlier ones, in order:
 //
 //	next = SHA-256( this ‖ digest(facts) ‖ digest(evidence) ‖ header bytes )
 //	digest(part) = SHA-256( salt ‖ part ), or 32 zero bytes when the record has no such part
+//
+// Facts are the part of a record that decisions read; evidence is the rest, such as messages.
 type Hash [32]byte
 
 // String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Next returns the chain value after a record, given in its stored form. It fails when stored is not a record.
+// Next returns the chain value (hash of the log) after the next record. stored is that record as the log has it. It
+// fails when stored is not a record.
 func (h Hash) Next(stored []byte) (Hash, error) {
 	p, err := partsOf(stored)
 	if err != nil {
@@ -28,13 +31,13 @@ func (h Hash) Next(stored []byte) (Hash, error) {
 	return h.After(p.link()), nil
 }
 
-// Link is what the hash chain needs of one record: the header bytes, and the digests of facts and evidence.
+// Link holds what one record adds to the hash chain: the header bytes, and the digests of facts and evidence.
 type Link struct {
 	Header          []byte
 	Facts, Evidence Hash // their digests; zero for a part that the record does not have
 }
 
-// After returns the chain value after a record, given as its link.
+// After returns the chain value (hash of the log) after the record with the link l.
 func (h Hash) After(l Link) Hash {
 	s := sha256.New()
 	s.Write(h[:])
@@ -52,7 +55,8 @@ func (p *parts) link() Link {
 	}
 }
 
-// EraseEvidence removes the evidence from a stored record and keeps its digest, so the chain value does not change.
+// EraseEvidence removes the evidence (names, messages) from a stored record, and keeps its digest, so that the hash
+// chain over the log does not change. The erased content cannot be computed from the digest.
 func EraseEvidence(stored []byte) ([]byte, error) {
 	p, err := partsOf(stored)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The records of this file describe nodes and namespaces, the surroundings of the Jobs. They are for people only: no
-// decision reads them. They are in the controller's stream; a reader that answers about a Job reads them there.
+// This file has the records about nodes and namespaces, which surround the Jobs. They are for people only: no decision
+// reads them. They are in the controller's own stream; a reader that answers about a Job reads them there.
 
 // NodeSeen is the observed condition of a node.
 type NodeSeen struct {
@@ -58,7 +58,7 @@ func (f *NodeSeen) Equal(o *NodeSeen) bool {
 type NodeGone struct {
 	Name     string
 	UID      types.UID
-	Missed   bool // the node was absent from a list: it went at some time before
+	Missed   bool // the node was absent from a list: it was deleted at some time before
 	Replaced bool // another node of that name exists
 }
 
@@ -68,7 +68,7 @@ type NamespaceSeen struct {
 	UID     types.UID
 	Deleted Time // when its deletion was requested, by the API server's clock; 0 when unknown
 	Gone    bool
-	Missed  bool // the namespace was absent from a list: it went at some time before
+	Missed  bool // the namespace was absent from a list: it was deleted at some time before
 }
 
 // ClusterWatched records whether nodes and namespaces are watched from this record on.

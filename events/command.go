@@ -9,19 +9,21 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Command is an idempotent intention. The set of implementations is closed: the types of this file and of
-// cronjob_command.go. Each type has one row in the table traits (traits.go).
+// Command is a change or a read of the cluster that a decision asks for. To carry it out twice has the same effect as
+// once. The set of implementations is closed: the types of this file and of cronjob_command.go. Each type has one row
+// in the table traits (traits.go).
 type Command interface {
-	// Traits returns the properties that all commands of this kind share.
+	// Traits returns the properties that all commands of this kind share, such as how they are retried.
 	Traits() *Traits
 
 	// toWire returns the stored form without the messages of conditions. It appends these messages to free, in order:
-	// they are stored as evidence.
+	// they are stored apart, as evidence, which no decision reads.
 	toWire(free *[]string) *pb.Command
 	phrase(pod func(types.UID) string) string
 }
 
-// CreatePod asks for a pod. Its name follows from the log's ID and epoch, the Job's UID and Ordinal; see PodName.
+// CreatePod asks for the creation of a pod. The pod's name follows from the log's ID and epoch (life of the log), the
+// Job's UID and Ordinal; see PodName.
 type CreatePod struct {
 	Ordinal  uint64 // the Job's own count of creates, from 1
 	Index    int32  // completion index, or NoIndex
@@ -39,13 +41,14 @@ type DeletePod struct{ Pod types.UID }
 // DropFinalizer asks for the removal of the tracking finalizer from a pod.
 type DropFinalizer struct {
 	Pod        types.UID
-	ThenDelete bool // the pod is surplus: it is deleted once the finalizer is gone, and never counted (J-073)
+	ThenDelete bool // the pod is surplus: to be deleted after this, and never counted (J-073)
 	// Version is the resourceVersion that the pod must still have; 0 for any. It guards a pod without an owner, which
 	// another Job may adopt meanwhile.
 	Version uint64
 }
 
-// WriteStatus asks for a status write. Change is relative to the last confirmed status, at resourceVersion Base.
+// WriteStatus asks for a write of the Job's status. Change is relative to the last status that is known to be stored;
+// Base is its resourceVersion.
 type WriteStatus struct {
 	Base   uint64
 	Change StatusChange
@@ -60,13 +63,13 @@ type AdoptPod struct {
 	Mark  bool // the pod's annotation does not name the Job yet, and the adoption writes it
 }
 
-// ReleasePod asks that the Job give up its ownership of a pod (J-174).
+// ReleasePod asks for the removal of the Job's owner reference from a pod (J-174).
 type ReleasePod struct {
 	Pod     types.UID
 	Version uint64 // the resourceVersion that the pod must still have
 }
 
-// ReadJob asks for a live read of the Job. The answer arrives as an observation.
+// ReadJob asks for a read of the Job from the API server, not from a cache. The answer arrives as an observation.
 type ReadJob struct{}
 
 // DeleteJob asks for a foreground deletion of the Job: its pods go first.
@@ -77,14 +80,14 @@ type DeleteJob struct {
 	Expired Time // when its TTL expired
 }
 
-// ReadPod asks for a live read, by name, of the pod that the create with this ordinal makes. The answer arrives as an
-// observation.
+// ReadPod asks for a read, by name, of the pod that a create makes; Ordinal is the create's number within the Job. It
+// asks the API server, not a cache. The answer arrives as an observation.
 type ReadPod struct {
 	Ordinal uint64
 	Index   int32
 }
 
-// Withdraw ends a command that is still in flight.
+// Withdraw cancels a command that has not ended.
 type Withdraw struct{ Command CommandID }
 
 // CreateWorkload asks for the Workload that describes how the Job's pods are scheduled. With MinCount > 0 they form a
@@ -193,7 +196,7 @@ func (c *ReadPod) ordinal() (uint64, int32)   { return c.Ordinal, c.Index }
 
 func (c *DropFinalizer) priority() Priority {
 	if c.ThenDelete {
-		return PriorityUnblock // the surplus pod is deleted once this command is done
+		return PriorityUnblock // the pod, which is not to be counted, is deleted once this command is done
 	}
 	return c.Traits().Priority
 }

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// LogCreated is the first record of a log.
+// LogCreated is the first record of a log, with its ID.
 type LogCreated struct {
 	LogID  string // random, 32 hexadecimal digits
 	Epoch  uint64 // number of this life of the log, from 1
@@ -21,7 +21,8 @@ const (
 	LeastFormat = 1
 )
 
-// EpochChanged begins a new epoch, another life of the log.
+// EpochChanged begins a new epoch (life of the log): the log goes on after the cluster or the log itself has gone back
+// in time.
 type EpochChanged struct {
 	Epoch  uint64
 	Reason EpochReason
@@ -32,8 +33,8 @@ type EpochChanged struct {
 func (f *LogCreated) epoch() uint64   { return f.Epoch }
 func (f *EpochChanged) epoch() uint64 { return f.Epoch }
 
-// EpochIn returns the epoch that begins with a record with these facts: LogCreated or EpochChanged. It returns false
-// for all other facts.
+// EpochIn returns the epoch (life of the log) that begins with a record with these facts: LogCreated or EpochChanged.
+// It returns false for all other facts.
 func EpochIn(f Facts) (uint64, bool) {
 	begins, ok := f.(interface{ epoch() uint64 })
 	if !ok {
@@ -51,38 +52,38 @@ type Rewind struct {
 	Object   types.UID // the object with these versions; empty when they are versions of the whole resource
 }
 
-// EpochReason says why an epoch ended.
+// EpochReason says why a new epoch (life of the log) began.
 type EpochReason uint8
 
-// The reasons for another epoch.
+// The reasons.
 const (
 	EpochRestored       EpochReason = 1
 	EpochClusterRewound EpochReason = 2
 )
 
-// FileRestated is a checkpoint: from this record on, the file holds the state of every stream that was known when the
-// file began. A reader can begin with this file and needs none before it.
+// FileRestated says that this file of the log now has the whole state of every Job, CronJob and namespace that was
+// known when the file began (a checkpoint). A reader can begin with this file and needs none before it.
 type FileRestated struct {
 	File Sequence // the first record of the file
-	// Number of streams whose state was written only for this checkpoint. A stream that has a record in the file is not
-	// counted: its state was written before that record anyway.
+	// Number of streams (such as Jobs) whose state was written only for this checkpoint. A stream that has a record in
+	// the file is not counted: its state was written before that record anyway.
 	Streams uint64
 	Bytes   uint64 // approximate size of these states in the file
-	// RivalActs and RivalQuiet are the known acts of another controller on our Jobs. The state of a large Job is stored
-	// in parts, and a reader that begins with this file skips the Job's records before the last part. The reports of
-	// these acts may be among the skipped records, so they are repeated here.
+	// RivalActs and RivalQuiet are the known acts of another controller on our Jobs. They are repeated here for a
+	// reader that begins with this file: the state of a large Job is stored in parts, and the reader skips the Job's
+	// records before the last part. The reports of these acts may be among the skipped records.
 	RivalActs  []RivalAct
 	RivalQuiet Time
 }
 
-// TermStarted records that another process writes the log from here on: no later record belongs to an earlier term. It
-// is in the first batch that the process writes.
+// TermStarted records that another process writes the log from here on, with a new term (its number). No later record
+// belongs to an earlier term. It is in the first batch that the process writes.
 type TermStarted struct {
 	// Term counts the opens of the log for writing. An open that wrote nothing leaves a gap in the numbers. Term rises,
 	// except when an epoch begins after a loss: the newest terms may be lost then, too.
 	Term uint64
-	// Previous is the chain value that the process found: the one after the last record before its first batch. It is
-	// zero for the term that created the log.
+	// Previous is the hash of the log as the process found it: the chain value after the last record before its first
+	// batch. It is zero for the term that created the log.
 	Previous Hash
 }
 
@@ -92,14 +93,14 @@ type ControllerStarted struct {
 	RulesVersion uint32
 	Settings     Settings
 	ZoneData     string
-	Key          string `json:",omitempty"` // ID of the key that hashes specs and templates from here on
+	Key          string `json:",omitempty"` // ID of the secret key that hashes specs and templates from here on
 	KeyBefore    string `json:",omitempty"` // key ID of the run before, when it was another key
-	FoldVersion  uint32 `json:",omitempty"` // version of the fold and of stored states
+	FoldVersion  uint32 `json:",omitempty"` // version of the code that computes states from records
 	// Least is the oldest reader version that can read the records of this run.
 	Least ReaderVersion
 }
 
-// Mode selects the Jobs that the controller runs (design §9).
+// Mode selects the Jobs that the controller runs: creates pods for and writes the status of (design §9).
 type Mode uint8
 
 // The modes.
@@ -126,7 +127,7 @@ func (m Mode) String() string {
 // flight may follow.
 type ControllerStopped struct{}
 
-// LeadershipChanged records that the Lease was acquired or lost.
+// LeadershipChanged records that this process acquired or lost the Lease: it may act, or may not act any more.
 type LeadershipChanged struct {
 	Leading  bool
 	Identity string
@@ -158,7 +159,7 @@ func (r Resource) String() string {
 	return "unknown"
 }
 
-// ListingReason is the reason for a new listing.
+// ListingReason says why all objects are listed again.
 type ListingReason uint8
 
 // The reasons for a listing.
@@ -191,7 +192,7 @@ type ListingStarted struct {
 	LastVersions []uint64 // newest resourceVersions seen, in the order of Resources; 0 for none
 }
 
-// Synced ends a listing: the state now contains every object of the lists.
+// Synced records the end of a listing: every object of the lists has been recorded.
 type Synced struct {
 	Resources []Resource
 	Versions  []uint64 // the lists' resourceVersions, in the order of Resources

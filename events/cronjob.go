@@ -19,8 +19,8 @@ type CronJobSeen struct {
 	Suspend                   bool
 	Deadline                  *int64 // startingDeadlineSeconds; nil for unset
 	KeepSucceeded, KeepFailed *int32 // the history limits; nil for unset
-	Template                  string // hash of the whole jobTemplate, with the log's key
-	Redacted                  string // hash of the redacted jobTemplate, the Hash of a JobTemplate record
+	Template                  string // hash of the whole jobTemplate, made with the log's secret key
+	Redacted                  string // hash of the jobTemplate without secret values: the Hash of a JobTemplate record
 	// Zones are the time zones that the schedule and spec.timeZone name (schedule.Named), as far as their rules are
 	// known.
 	Zones []ZoneName
@@ -35,7 +35,7 @@ type CronJobSeen struct {
 // ZoneName identifies the rules of a time zone: Hash tells apart the rules that two databases have under one Name.
 type ZoneName struct{ Name, Hash string }
 
-// RunName names a Job of a CronJob in the list of active Jobs.
+// RunName names a Job of a CronJob, in the CronJob's list of active Jobs.
 type RunName struct {
 	UID     types.UID
 	Name    string
@@ -51,7 +51,7 @@ func WithoutRuns(list []RunName, without []types.UID) []RunName {
 	return slices.DeleteFunc(slices.Clone(list), func(r RunName) bool { return gone[r.UID] })
 }
 
-// RunTrigger is a user's request for a run now.
+// RunTrigger is a user's request, by an annotation, that the CronJob start a Job now.
 type RunTrigger struct {
 	Value string // value of the annotation; each value is carried out once
 	Asked Time   // when it was asked, by the requester's clock
@@ -64,13 +64,14 @@ type CronJobGone struct {
 	Missed  bool
 }
 
-// ZoneRules holds the rules of a time zone. Each content is stored once per file.
+// ZoneRules holds the rules of a time zone. Each version of them is stored once per file of the log.
 type ZoneRules struct {
 	Name, Hash string
 	TZif       []byte // in the format of RFC 9636
 }
 
-// RunSeen, in the stream of a CronJob, is an observation of a Job whose controller is that CronJob, by UID (C-101).
+// RunSeen is an observation of a Job whose controller, by UID, is a CronJob (C-101). It is recorded in the stream of
+// that CronJob.
 type RunSeen struct {
 	Job                types.UID
 	Name               string
@@ -87,9 +88,9 @@ type RunSeen struct {
 	Namespace string `json:",omitempty"`
 }
 
-// RunGone, in the stream of a CronJob, records that one of its Jobs was deleted, was absent from a complete list
-// (Missed), or exists with another owner or none (Left). With Other, the Job never belonged to the CronJob: it had the
-// name of a Job that the CronJob may have been waiting to create (C-165).
+// RunGone records that a Job of a CronJob was deleted, was absent from a complete list (Missed), or exists with another
+// owner or none (Left). It is in the stream of the CronJob. With Other, the Job never belonged to the CronJob: it had
+// the name of a Job that the CronJob may have been waiting to create (C-165).
 type RunGone struct {
 	Job          types.UID
 	Version      uint64
@@ -97,19 +98,19 @@ type RunGone struct {
 	Other        bool `json:",omitempty"`
 }
 
-// CronStep holds the changes that a step makes to a CronJob in addition to its commands.
+// CronStep holds what a step of a decision changes in a CronJob's state, in addition to its commands.
 type CronStep struct {
-	Ticks   []Tick      // due times and their fates, in order
+	Ticks   []Tick      // due times and what became of them, in order
 	Ledger  *TickLedger // the ledger after the step; nil when it does not change
 	Left    []types.UID // Jobs that leave the list of active ones
 	Notices []Notice    // Kubernetes Events about the CronJob
 	Trigger string      // value of the trigger annotation that this step has handled
 }
 
-// TickFate is the outcome of a due time. The numbers are the same as in package ticks and never change.
+// TickFate says what became of a due time of a CronJob. The numbers are the same as in package ticks and never change.
 type TickFate uint8
 
-// The fates of a due time.
+// The values: what became of a due time.
 const (
 	TickStarted TickFate = 1 // a Job was created for it
 	TickMerged  TickFate = 2 // a later due time came before this one could start; one run serves both (C-081)
@@ -132,8 +133,8 @@ const (
 	TickUnknown TickFate = 13
 )
 
-// Tick is the fate of one due time, or of all due times from First to Last. The number of due times in a range is not
-// stored: a reader computes it from the schedule and the zone of the TickLedger before this step.
+// Tick says what became of one due time of a CronJob, or of all due times from First to Last. The number of due times
+// in a range is not stored: it follows from the schedule and the zone in the TickLedger before this step.
 type Tick struct {
 	First, Last Time // equal for a single due time
 	Fate        TickFate
@@ -141,7 +142,7 @@ type Tick struct {
 	Late        time.Duration // for fates with a Job: the delay from the due time to the Job's creation
 	Job         types.UID     // the Job that was created for the due time
 	Name        string        // name of that Job
-	Zone        string        // hash of the zone rules from which the due time was computed; empty for UTC
+	Zone        string        // hash of the time zone rules that gave the due time; empty for UTC
 	By          string        // the user who created the Job by hand, or asked for it
 	// Observed: another controller ran the CronJob. The fate was inferred from observations.
 	Observed bool
@@ -152,10 +153,11 @@ type Tick struct {
 	UnwatchedFrom, UnwatchedUntil Time
 }
 
-// TickHold is the reason why a due time is still open. The numbers are the same as in package ticks and never change.
+// TickHold is the reason why an open due time does not start now. The numbers are the same as in package ticks and
+// never change.
 type TickHold uint8
 
-// The reasons that hold back a due time.
+// The reasons.
 const (
 	NotHeld       TickHold = 0 // it is about to start
 	HeldForbid    TickHold = 1 // an earlier Job still runs and the policy is Forbid (C-144)
@@ -164,7 +166,8 @@ const (
 	HeldNoCreate  TickHold = 4 // the API server refused the Job; the create is tried again (C-163)
 )
 
-// TickLedger says through which instant all due times have a fate, and which due time is open.
+// TickLedger says up to which time it is decided what became of every due time of a CronJob, and which due time is
+// open: it may still start.
 type TickLedger struct {
 	Through Time
 	Open    Time // the open due time; 0 for none
@@ -177,7 +180,7 @@ type TickLedger struct {
 	Closed   bool // the CronJob is deleted, or is being deleted: it has no further due times
 }
 
-// Notice is a Kubernetes Event about a CronJob, by its reason (C-200). Message is evidence.
+// Notice is a Kubernetes Event about a CronJob, by its reason (C-200). No decision reads Message.
 type Notice struct{ Reason, Message string }
 
 func (*CronJobSeen) facts() factType { return factCronJobSeen }

@@ -7,13 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// CreateJob asks for a Job of a CronJob (C-150 to C-156). The executor takes the template from the CronJob object by
-// its hash. It answers RefusedTemplate when the object now has another template.
+// CreateJob asks for the creation of a Job of a CronJob (C-150 to C-156). The executor takes the template from the
+// CronJob object by its hash. It answers RefusedTemplate when the object now has another template.
 type CreateJob struct {
 	Name     string
 	Due      Time   // the due time that the Job runs for; 0 for a manual run
 	Template string // hash of the jobTemplate
-	Stamp    string // annotation of its due time (C-154); empty for none
+	Stamp    string // value of the annotation with the due time (C-154); empty for none
 	Trigger  string // value of the annotation that asked for the run; the Job is then marked as created by hand
 }
 
@@ -33,15 +33,16 @@ type WriteCronStatus struct {
 	LastSchedule, LastSuccess Time // in whole seconds; 0 for unset
 }
 
-// ReadCronJob asks for a live read of the CronJob. The answer arrives as an observation (C-103).
+// ReadCronJob asks for a read of the CronJob from the API server, not from a cache. The answer arrives as an
+// observation (C-103).
 type ReadCronJob struct{}
 
-// ReadRun asks for a live read of a Job by its name. If it is a Job of the CronJob, it arrives as an observation
-// (C-109, C-147, C-160).
+// ReadRun asks for a read of a Job by its name from the API server, not from a cache. If the Job belongs to the
+// CronJob, it arrives as an observation (C-109, C-147, C-160).
 type ReadRun struct {
 	Job       types.UID // its known UID; empty when unknown
 	Name      string
-	Replacing bool // another Job is to take its place
+	Replacing bool // the Job is to be deleted, and another Job takes its place
 }
 
 func (*CreateJob) Traits() *Traits       { return &traits[CommandCreateJob] }

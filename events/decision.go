@@ -6,13 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Decision holds the steps that one turn decided for one Job or CronJob. A decision without steps is not written.
+// Decision holds the steps that one turn of the loop decided for one Job or CronJob. A decision without steps is not
+// written to the log.
 type Decision struct {
 	Steps        []Step
 	RulesVersion uint32
 }
 
-// Step is the outcome of one rule: its commands and the reason for them. Sentence is evidence.
+// Step is what one rule decided: its commands and the reason for them. Sentence is for people; no decision reads it.
 type Step struct {
 	Stage, Rule string
 	Reason      Reason
@@ -21,7 +22,7 @@ type Step struct {
 	Cron        *CronStep `json:",omitempty"` // changes of a CronJob in addition to the commands; nil for none
 }
 
-// Reason is one of the documented constants of package reconciler.
+// Reason says in one word why a decision was made. The values are documented constants of package reconciler.
 type Reason string
 
 // Commands returns the decision's commands in order. The index of a command in the slice is CommandID.Place.
@@ -43,23 +44,23 @@ type CommandID struct {
 type StatusChange struct {
 	Active, Ready, Terminating *int32
 	Succeeded, Failed          *int32
-	AddSucceeded, AddFailed    []types.UID // appended to the uncounted lists, in order
-	Counted                    []types.UID // moved from the uncounted lists to the counters
-	CompleteIndexes            string      // added to the completed set, in the API's text form
-	FailIndexes                string      // added to the failed set
-	TrimTo                     *int32      // indexes from this one on leave both sets
-	SetFailedIndexes           bool        // the failed set is present after the write, even if empty
-	ClearFailedIndexes         bool        // the failed set is absent after the write
+	AddSucceeded, AddFailed    []types.UID // appended to status.uncountedTerminatedPods, in order
+	Counted                    []types.UID // moved from uncountedTerminatedPods to the counters
+	CompleteIndexes            string      // added to completedIndexes, in the API's text form
+	FailIndexes                string      // added to failedIndexes
+	TrimTo                     *int32      // indexes from this one on are removed from both
+	SetFailedIndexes           bool        // failedIndexes is present after the write, even if empty
+	ClearFailedIndexes         bool        // failedIndexes is absent after the write
 	InitUncounted              bool        // uncountedTerminatedPods is present after the write
 	StartTime, CompletionTime  Time
 	ClearStartTime             bool
 	Conditions                 []JobCondition // set by type; messages are evidence
 }
 
-// Ending is the outcome of a command.
+// Ending says how a command ended.
 type Ending uint8
 
-// The endings. A command without one is in flight.
+// The endings. A command without one is in flight: decided, and not ended.
 const (
 	Done    Ending = 1 // the server confirmed it
 	Refused Ending = 2 // the server refused it; nothing happened
@@ -83,7 +84,7 @@ func (e Ending) String() string {
 	return "in flight"
 }
 
-// RefusalClass groups refusals by their remedy.
+// RefusalClass groups the refusals of the API server by what helps against them.
 type RefusalClass uint8
 
 // The classes of refusals.
@@ -113,13 +114,13 @@ func (c RefusalClass) String() string {
 	return "Unknown"
 }
 
-// Passing reports whether the same command may succeed later. It is true for 0, the class of a try that was not
-// refused.
+// Passing reports whether the same command may succeed later. It is true for class 0, which stands for a try that was
+// not refused.
 func (c RefusalClass) Passing() bool {
 	return c != RefusedNotFound && c != RefusedNameTaken && c != RefusedTemplate
 }
 
-// CommandEnded is the outcome of a command. The server's message is evidence.
+// CommandEnded records the outcome of a command. The server's message is evidence, which no decision reads.
 type CommandEnded struct {
 	Command    CommandID
 	Ending     Ending
@@ -127,11 +128,11 @@ type CommandEnded struct {
 	Version    uint64    // of the object, when done
 	Class      RefusalClass
 	RetryAfter time.Duration // from the server's answer
-	Sent       bool          // the request may have reached the server
+	Sent       bool          // the request may have reached the API server
 	Over       bool          // for OutcomeUnknown: the API server answered, so it no longer works on the request
-	Written    Time          // when the server stored the object, by its clock, in seconds; 0 for unknown or unneeded
+	Written    Time          // when the server stored the object, by its clock, in seconds; 0 if unknown
 
-	// The fields below repeat the command and its target.
+	// The fields below repeat the command and its target, so that a reader need not look them up.
 	Type    CommandKind
 	Ordinal uint64    // ordinal of the pod to create or look for; 0 for other types
 	Pod     types.UID // the pod to change; empty for other types
@@ -142,7 +143,7 @@ type CommandEnded struct {
 	Replacing bool      `json:",omitempty"`
 }
 
-// Ended returns the record of the task's end. It fills in the fields that are known before the task begins.
+// Ended returns the record of the task's end. It fills in what is known of the command before it is carried out.
 func (t *Task) Ended(how Ending) CommandEnded {
 	ordinal, _ := OrdinalOf(t.Command)
 	run := runOf(t.Command)

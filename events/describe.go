@@ -7,12 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Describe returns the purpose of a command in a few words, for people. The text contains nothing that users wrote.
+// Describe returns in a few words, for people, what a command is for, such as "create pod 3". The text contains nothing
+// that users wrote.
 func Describe(c Command) string {
 	return Phrase(c, func(pod types.UID) string { return string(pod) })
 }
 
-// Phrase is Describe, with pod giving the name of a pod.
+// Phrase returns in a few words what a command is for, as Describe does, but with names of pods: pod returns the name
+// of the pod with a UID.
 func Phrase(c Command, pod func(types.UID) string) string { return c.phrase(pod) }
 
 func describeChange(c *StatusChange) string {

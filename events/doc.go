@@ -12,12 +12,13 @@
 //
 // Invariants:
 //
-//   - Sequences are dense and begin with 1. Header.Previous links the records of one [Stream].
+//   - Sequences, the places in the log, are dense and begin with 1. A [Stream] is a set of related records, such as
+//     those of one Job; Header.Previous links them.
 //   - All records of a [Batch] have the same time, and only the last one has the end mark.
 //   - [AppendRecord] and [DecodeRecord] are inverse. The same record always encodes to the same bytes, so two decisions
 //     are equal when their bytes are.
-//   - The chain of [Hash] values covers the header bytes and the salted digests of facts and evidence. So evidence can
-//     be erased, and the chain still verifies.
+//   - The hash chain ([Hash]) covers the header bytes and the salted digests of facts and evidence. So evidence can be
+//     erased, and the chain still verifies.
 //
 // The package does no I/O and reads no clock. Only wire.go and the files named wire_ translate between these types and
 // the generated ones under proto/gen.

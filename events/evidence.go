@@ -2,19 +2,20 @@ package events
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Evidence holds what people want to know in addition to the facts. No decision reads it. The writer of each text
-// bounds its size.
+// Evidence holds what people want to know about a record in addition to its facts: names, messages, free text. No
+// decision reads it. The writer of each text bounds its size.
 type Evidence struct {
 	Namespace, Name string // of the object that the record is about
-	Node            string // that a pod was assigned to
+	Node            string // node that a pod was assigned to
 	Reason, Message string // text that others wrote: the pod's status, the API server's error
 	Sentence        string // our own words, for people
 	Containers      []ContainerEnd
-	Template        []byte // a redacted pod template, as JSON
-	State           []byte // the names that belong to a StoredState
-	Owner           string // name of the Job that owns a pod, when the stream does not know it yet
+	Template        []byte // a pod template without secret values, as JSON
+	State           []byte // the names and texts that belong to a StoredState
+	Owner           string // name of the Job that owns a pod, when no earlier record of the stream has it
 	// PassedOver counts the versions of the object that were seen and not recorded since its last record. Either its
-	// namespace had used up its log budget (Settings.NamespaceBudget), or only PodSeen.Waiting had changed, too often.
+	// namespace had used up its log budget (Settings.NamespaceBudget), or nothing but PodSeen.Waiting had changed, too
+	// often.
 	PassedOver uint64
 
 	Running    Time            // since when all regular containers of a pod run, by the node's clock; else 0
@@ -22,11 +23,11 @@ type Evidence struct {
 	Waits      []ContainerWait // containers of a pod that wait with a reason
 	Finalizers []string        // finalizers of an object that is being deleted, which keep it
 	Gates      []string        // names of a pod's scheduling gates: the pod is not scheduled until all are removed
-	// StillRun lists the containers that delay a pod. Either a regular container has ended for good, and the pod cannot
-	// end before these have. Or these are init containers, and the regular containers cannot start before they have
-	// ended or started (PodInitializing).
+	// StillRun lists the containers for which a pod waits. In the first case, a regular container has ended for good,
+	// and the pod cannot end before the listed ones. In the second case, the listed ones are init containers, and the
+	// regular containers cannot start before these have ended or started (PodInitializing).
 	StillRun []string
-	Origin   *Origin // the origin of a Job, in the first record of its object; nil for nothing to tell
+	Origin   *Origin // the origin of a Job, in the first record of its object; nil if nothing is known
 	// Admitted lists what admission changed in the spec of a new pod, compared with the Job's pod template. A leading +
 	// marks an added name, - a removed one. An image has both values: "containers[main].image a → b". One empty name
 	// means no change. An empty list means the same changes as the pod of this Job recorded before.
@@ -76,7 +77,7 @@ func (k ContainerKind) String() string {
 	return "unknown"
 }
 
-// ContainerEnd describes the last end of a container.
+// ContainerEnd describes how a container ended the last time.
 type ContainerEnd struct {
 	Name              string
 	ExitCode          int32
@@ -111,7 +112,7 @@ func (c *ContainerEnd) Ran() bool {
 type ContainerWait struct {
 	Name, Reason, Message string
 	Kind                  ContainerKind
-	MessageWithheld       bool // as in ContainerEnd
+	MessageWithheld       bool // the message, or all but its first line, was not recorded (run --keep-messages)
 }
 
 // ConditionText holds the reason and the message of a pod's condition.

@@ -5,14 +5,14 @@ import (
 	"iter"
 )
 
-// FactTraits holds the properties that all facts of one type share. A property of a single fact, such as the observed
-// version, is a method of its type in observed.go.
+// FactTraits holds the properties that all facts of one Go type share. A property of a single fact, such as the version
+// of the observed object, is a method of its type in observed.go.
 type FactTraits struct {
 	Kinds []KindTraits   // kinds of the records with such facts; none for Erased and Unknown
 	About ObjectResource // the observed object; 0 when the facts are no observation of an object
 }
 
-// KindTraits holds the properties that all records of one kind share.
+// KindTraits holds the properties that all records of one kind share, such as its name.
 type KindTraits struct {
 	Kind     Kind
 	Name     string
@@ -20,13 +20,13 @@ type KindTraits struct {
 	Source   Source
 }
 
-// Names for the values of KindTraits.Critical.
+// critical and its opposite make the table below readable (KindTraits.Critical).
 const (
 	critical  = true
 	skippable = false
 )
 
-// factType is an index into factTraits. It is not stored.
+// factType numbers the Go types of facts; it is an index into factTraits. It is not stored.
 type factType uint8
 
 const (
@@ -73,7 +73,7 @@ const (
 	factUnknown
 )
 
-// factTraits has one row for each type of facts. The decoders are in a table of their own, factParsers.
+// factTraits has one row for each type of facts. The decoders are in another table, factParsers.
 var factTraits = [...]FactTraits{
 	factLogCreated: {
 		Kinds: []KindTraits{{KindLogCreated, "LogCreated", critical, FromController}},
@@ -220,7 +220,7 @@ var factTraits = [...]FactTraits{
 	factUnknown: {},
 }
 
-// AllFactTraits yields the rows of all types of facts.
+// AllFactTraits yields the properties of all types of facts.
 func AllFactTraits() iter.Seq[*FactTraits] {
 	return func(yield func(*FactTraits) bool) {
 		for i := range factTraits {
@@ -231,7 +231,7 @@ func AllFactTraits() iter.Seq[*FactTraits] {
 	}
 }
 
-// TraitsOf returns the row of the facts' type; nil for nil facts.
+// TraitsOf returns the properties that all facts of f's type share; nil for nil facts.
 func TraitsOf(f Facts) *FactTraits {
 	if f == nil {
 		return nil
@@ -242,7 +242,7 @@ func TraitsOf(f Facts) *FactTraits {
 // maxKind is the highest kind number.
 const maxKind = KindPassedOver
 
-// kindRow holds the traits of a kind and the type of its facts.
+// kindRow holds the properties of a kind of records, and the type of their facts.
 type kindRow struct {
 	*KindTraits
 	facts factType
@@ -259,7 +259,7 @@ var kinds = func() (all [maxKind + 1]kindRow) {
 	return all
 }()
 
-// row returns the row of the kind; zero for a kind that this program does not know.
+// row returns the properties of the kind and the type of its facts; zero for a kind that this program does not know.
 func (k Kind) row() kindRow {
 	if k > maxKind {
 		return kindRow{}

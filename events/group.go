@@ -2,8 +2,8 @@ package events
 
 import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 
-// GroupSeen describes the Workload and the PodGroup by which a Job's pods are scheduled together, as a live read found
-// them (J-239 to J-248). The names are evidence.
+// GroupSeen records which Workload and PodGroup, by which a Job's pods are scheduled together, a read from the API
+// server found (J-239 to J-248). Their names are evidence, which no decision reads.
 type GroupSeen struct {
 	Workloads      int32 // number of Workloads that name the Job as their controller reference
 	WorkloadUsable bool  // exactly one exists, the Job controls it, and it has one PodGroup template

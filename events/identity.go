@@ -13,16 +13,17 @@ import (
 const (
 	// CommandAnnotation on a pod names the create that made the pod, or the Job that adopted it.
 	CommandAnnotation = "jobledger.dev/command"
-	// SealAnnotation on a created pod proves that the writer of the command annotation has the log's key; see Key.Seal.
+	// SealAnnotation on a created pod proves that the command annotation was written by a process that has the log's
+	// secret key; see Key.Seal.
 	SealAnnotation = "jobledger.dev/command-seal"
-	// TermAnnotation on an object is the term in which a controller created it. It is not part of the command's
-	// identity: a create that is retried in a later term is the same create.
+	// TermAnnotation on an object is the number (term) of the process that created it. It is not part of the command's
+	// identity: a create that a later process retries is the same create.
 	TermAnnotation = "jobledger.dev/term"
 	// TemplateAnnotation on a pod is the hash of the pod template that it was created from.
 	TemplateAnnotation = "jobledger.dev/template"
 	// ManagedBy is the value of spec.managedBy that gives a Job to this controller.
 	ManagedBy = "jobledger.dev/job-controller"
-	// BuiltinManagedBy is the reserved value of the built-in controller (J-005).
+	// BuiltinManagedBy is the value of spec.managedBy that gives a Job to the built-in controller (J-005).
 	BuiltinManagedBy = "kubernetes.io/job-controller"
 	// TrackingFinalizer keeps a pod until it is counted, if its Job's spec.managedBy is ManagedBy.
 	TrackingFinalizer = "jobledger.dev/job-tracking"
@@ -39,23 +40,24 @@ func FinalizerFor(managedBy string) string {
 	return BuiltinTrackingFinalizer
 }
 
-// Identity names one life of one log: a random ID, and an epoch that changes when the log is restored.
+// Identity names one life of one log: a random ID, and an epoch that changes when the log or the cluster is restored.
 type Identity struct {
 	LogID string
 	Epoch uint64
 }
 
-// String returns "<log ID>.<epoch>".
+// String returns "<log ID>.<epoch>", where the epoch counts the lives of the log.
 func (id Identity) String() string { return id.LogID + "." + strconv.FormatUint(id.Epoch, 10) }
 
-// CommandOf returns the value of CommandAnnotation for the pod that the Job's create with this ordinal makes. Ordinal 0
-// stands for a pod that the Job adopts.
+// CommandOf returns the value of CommandAnnotation for the pod that a create of the Job makes. ordinal is the create's
+// number within the Job, from 1; 0 stands for a pod that the Job adopts.
 func (id Identity) CommandOf(job types.UID, ordinal uint64) string {
 	return id.String() + "/" + string(job) + "/" + strconv.FormatUint(ordinal, 10)
 }
 
-// ParseCommand parses a value of CommandAnnotation. ok is false for any other text, and for an ordinal above the
-// highest that a create can have: a user who may write pods could otherwise use up the ordinals of later creates.
+// ParseCommand parses a value of CommandAnnotation. ok is false for any other text, and for an ordinal (number of a
+// create within its Job) above the highest possible one: a user who may write pods could otherwise use up the ordinals
+// of later creates.
 func ParseCommand(annotation string) (id Identity, job types.UID, ordinal uint64, ok bool) {
 	life, rest, ok1 := strings.Cut(annotation, "/")
 	uid, number, ok2 := strings.Cut(rest, "/")
@@ -80,9 +82,10 @@ const (
 	maxNamePrefix = 63 - nameSuffix
 )
 
-// PodName returns the name of the pod that a create makes: prefix (J-064), cut to 58 bytes, and a suffix of five
-// characters. The suffix is a bijection of the ordinal, keyed by the life of the log and the Job. So two creates of a
-// Job never share a name, and a create that is retried finds its own pod.
+// PodName returns the name of the pod that a create makes; ordinal is the create's number within the Job. The name is
+// prefix (J-064), cut to 58 bytes, and a suffix of five characters. The suffix is a one-to-one function of the ordinal
+// that depends on the log and the Job. So two creates of a Job never have the same name, and a create that is retried
+// finds its own pod.
 func (id Identity) PodName(job types.UID, prefix string, ordinal uint64) string {
 	if len(prefix) > maxNamePrefix {
 		prefix = prefix[:maxNamePrefix]

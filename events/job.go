@@ -16,8 +16,8 @@ type JobSeen struct {
 	Deleted    Time // deletionTimestamp; 0 when it is not being deleted
 	Managed    bool // this controller runs the Job, by its mode and the Job's managedBy
 	ManagedBy  string
-	Spec       string   // hash of the spec's content
-	SpecAt     Sequence // the record that stores the content
+	Spec       string   // hash of the spec's content, which another record stores
+	SpecAt     Sequence // the record that stores the spec
 	// Status is the observed status. It is nil when it equals the status that the log already knows, or when Confirms
 	// implies it.
 	Status *JobStatus
@@ -29,16 +29,17 @@ type JobSeen struct {
 	Parent       Parent `json:",omitempty"`
 }
 
-// Parent tells whether a controller owns a Job, which decides about its Workload and PodGroup (J-240).
+// Parent says which controller owns the Job's object. That decides about the Job's Workload and PodGroup, which
+// schedule its pods together (J-240).
 type Parent uint8
 
-// The values of Parent.
+// The values.
 const (
-	ParentUnknown Parent = 0 // not looked at: groups are not made, or not by the rules of Kubernetes 1.37
+	ParentUnknown Parent = 0 // not looked at: the Job gets no PodGroup, or by other rules than those of Kubernetes 1.37
 	ParentNone    Parent = 1 // no controller owns the Job
 	ParentOther   Parent = 2 // a controller owns the Job
-	// A controller owns the Job, and delegates to the Job's controller: it makes a PodGroup from a template of the
-	// owner's Workload
+	// A controller owns the Job, and delegates the PodGroup to the Job controller, which makes it from a template of
+	// the owner's Workload
 	ParentDelegates Parent = 3
 )
 
@@ -58,8 +59,8 @@ type JobGone struct {
 	Missed  bool
 }
 
-// JobSpec holds the fields of a Job's spec that decisions read. Each content is stored once per file. Nil means an
-// unset field.
+// JobSpec holds the fields of a Job's spec that decisions read. Equal specs are stored once per file of the log. Nil
+// means an unset field.
 type JobSpec struct {
 	Hash                    string
 	Parallelism             *int32
@@ -79,11 +80,11 @@ type JobSpec struct {
 	SuccessPolicy           string // as JSON of the API; empty for none
 	Template                string // hash of the whole pod template, not of the redacted one
 	SchedulingGroup         bool   `json:",omitempty"` // the pod template names a scheduling group itself
-	// Hash of the redacted pod template, the Hash of a JobTemplate record
+	// Hash of the pod template without secret values: the Hash of a JobTemplate record
 	Redacted string `json:",omitempty"`
 	// Hash of selector and policies, the Hash of a JobPolicies record; empty if the Job has none of them
 	Policies string `json:",omitempty"`
-	Key      string `json:",omitempty"` // ID of the key that made Hash, Template and Scheduling
+	Key      string `json:",omitempty"` // ID of the secret key that made Hash, Template and Scheduling
 	// Scheduling is the hash of spec.scheduling without gang.minCount; empty when the field is unset.
 	Scheduling       string `json:",omitempty"`
 	SchedulingPolicy string `json:",omitempty"` // PolicyBasic or PolicyGang; empty when spec.scheduling names none
@@ -96,7 +97,7 @@ const (
 	PolicyGang  = "Gang"
 )
 
-// Apart returns the spec as a record stores it: without the fields that its JobPolicies record holds.
+// Apart returns the spec as a record stores it: without selector and policies, which a JobPolicies record holds.
 func (s *JobSpec) Apart() *JobSpec {
 	if s.Policies == "" {
 		return s
@@ -106,14 +107,14 @@ func (s *JobSpec) Apart() *JobSpec {
 	return &apart
 }
 
-// Whole returns the spec with the fields of p: the inverse of Apart.
+// Whole returns the spec completed by selector and policies from p, which Apart has left out.
 func (s *JobSpec) Whole(p *JobPolicies) *JobSpec {
 	whole := *s
 	whole.Selector, whole.PodFailurePolicy, whole.SuccessPolicy = p.Selector, p.PodFailurePolicy, p.SuccessPolicy
 	return &whole
 }
 
-// Differs returns the fields of the API in which s and o differ, by their JSON names.
+// Differs returns the fields in which two specs differ, by their JSON names.
 func (s *JobSpec) Differs(o *JobSpec) []string {
 	return differing(
 		field{"parallelism", equal(s.Parallelism, o.Parallelism)},
@@ -157,18 +158,18 @@ func differing(fields ...field) []string {
 
 func equal[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
 
-// JobTemplate names a redacted pod template. Each content is stored once per namespace and file. Evidence.Template
-// holds the text; when the text is too large, only Hash and Size are stored.
+// JobTemplate records a pod template without its secret values. Equal templates are stored once per namespace and file
+// of the log. Evidence.Template holds the text; when the text is too large, only Hash and Size are stored.
 type JobTemplate struct {
 	Hash string
 	Size uint64 // size of the text in bytes, even if the text is not stored
 }
 
-// JobPolicies holds the immutable parts of a spec that may be large. Each content is stored once per namespace and
-// file.
+// JobPolicies records the immutable parts of a spec that may be large. Equal ones are stored once per namespace and
+// file of the log.
 type JobPolicies struct {
 	Hash                                      string
-	Selector, PodFailurePolicy, SuccessPolicy string // as in JobSpec
+	Selector, PodFailurePolicy, SuccessPolicy string
 }
 
 // Unset marks an optional number of a status that is absent.
@@ -187,23 +188,23 @@ type JobStatus struct {
 	Conditions                 []JobCondition
 }
 
-// JobCondition is a condition of a Job. Message is evidence.
+// JobCondition is a condition of a Job. No decision reads Message.
 type JobCondition struct {
 	Type, Status, Reason, Message string
 	Since, Probed                 Time // lastTransitionTime, lastProbeTime
 }
 
-// StoredState is the state of a stream at the beginning of a new file: a JobState message, encoded by package
-// projector. The names in it are in Evidence.State.
+// StoredState records the whole state of one Job, CronJob or namespace, so that a reader can begin at this file of the
+// log. Encoded is a JobState message, encoded by package projector. The names in it are in Evidence.State.
 type StoredState struct{ Encoded []byte }
 
-// JobResumed makes the loop decide about a Job after a listing.
+// JobResumed records that a listing has ended, so that the loop decides about a Job again.
 type JobResumed struct{}
 
-// TimerFired makes the loop decide about a Job because a wait is over.
+// TimerFired records that a wait is over, so that the loop decides about a Job again.
 type TimerFired struct{}
 
-// JobResult is the result of a Job.
+// JobResult says how a Job ended: Complete or Failed.
 type JobResult uint8
 
 // The results of a Job.
@@ -225,9 +226,10 @@ func (r JobResult) String() string {
 	return ""
 }
 
-// JobRetired records that nothing is left to do for a Job, and its result. A stub of the Job is kept until its object
-// is deleted. Evidence.Sentence is the verdict in one line, Evidence.Message the message of the condition Failed. All
-// fields are zero in records from before results were recorded.
+// JobRetired records that nothing is left to do for a finished Job, and how it ended. The controller then keeps only a
+// few fields of the Job until its object is deleted. Evidence.Sentence says in one line how it ended (the verdict);
+// Evidence.Message is the message of the condition Failed. All fields are zero in records from before results were
+// recorded.
 type JobRetired struct {
 	Result            JobResult
 	Reason            Reason // of the condition Complete or Failed

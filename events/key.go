@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 )
 
-// Key is a secret of 32 random bytes. The log uses it to name values that it does not hold, such as the redacted values
-// of a pod template. A reader without the key cannot test a guess of a value against its name. The key is not part of
-// the log: a replay compares names.
+// Key is a secret of 32 random bytes, with which the log hashes values that it does not hold, such as the secret values
+// of a pod template. A reader without the key cannot test a guess of a value against its hash. The key is not part of
+// the log: a replay compares hashes.
 type Key [32]byte
 
-// hashBytes is the length of a name: the first 16 bytes of a hash.
+// hashBytes is the number of bytes that Key.Hash uses of a SHA-256 hash.
 const hashBytes = 16
 
 // ID returns 8 hexadecimal digits that tell keys apart. They reveal nothing about the key.
@@ -26,9 +26,9 @@ func (k Key) Seal(namespace, command string) string {
 	return k.Hash("command", namespace, []byte(command))
 }
 
-// Hash returns a name for content of a namespace, of the given sort: 32 hexadecimal digits. The same content has
-// different names in two namespaces. Otherwise a user who may create Jobs in one namespace could test guesses about
-// another.
+// Hash returns a keyed hash of content: 32 hexadecimal digits. sort says what the content is, such as "command". The
+// same content has different hashes in two namespaces. Otherwise a user who may create Jobs in one namespace could test
+// guesses about another.
 func (k Key) Hash(sort, namespace string, content []byte) string {
 	inner := k.padded(0x36, len(sort)+len(namespace)+2+len(content))
 	for _, part := range [...]string{sort, namespace} { // neither contains a zero byte

@@ -3,7 +3,7 @@ package events
 // Kind is the type of a record. The numbers and names never change; record.proto describes each kind.
 type Kind uint16
 
-// The kinds, with their wire numbers.
+// The kinds, with the numbers by which they are stored.
 const (
 	KindLogCreated   Kind = 1
 	KindEpochChanged Kind = 2
@@ -61,14 +61,15 @@ const (
 	KindPassedOver       Kind = 54
 )
 
-// Source is the origin of records of a kind. It decides how the budget of a namespace bounds them.
+// Source says where records of a kind come from. That decides how the log budget of a namespace limits them.
 type Source uint8
 
 // The sources of records.
 const (
-	// FromObject: an observation of an object (Observation.Object). The loop drops versions that come too often.
+	// FromObject: an observation of an object (Observation.Object). Versions that come too often are not recorded.
 	FromObject Source = 1
-	// WithObject: content that the record of an object names, stored before that record, once per content and file.
+	// WithObject: content that the record of an object refers to by hash, such as a spec. It is stored before that
+	// record, once per file of the log.
 	WithObject Source = 2
 	// FromRecords: a consequence of earlier records: a decision, the end of a command, a wait that is over.
 	FromRecords Source = 3

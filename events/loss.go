@@ -6,12 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// LossFound records that a witness knows records that the log no longer has. It ends the run. Nothing is decided until
-// an EpochChanged begins a new epoch.
+// LossFound records that the log has lost records: a witness, such as the Lease, names a record that the log does not
+// have. It ends the run. Nothing is decided until an EpochChanged begins a new epoch.
 type LossFound struct{ Loss }
 
 // Loss proves that the log lacks records that it once had, or that other records took their place. A field is zero if
-// the witness does not know it.
+// the witness (the place outside the log that has the proof) does not know it.
 type Loss struct {
 	Witness  Witness
 	Epoch    uint64    // epoch in which the record was written
@@ -22,10 +22,10 @@ type Loss struct {
 	Pod      types.UID
 }
 
-// Witness is a source outside the records that knows how far the log had got.
+// Witness is a place outside the records that notes how far the log had got, such as the Lease.
 type Witness uint8
 
-// The witnesses.
+// The places outside the log that note how far it had got.
 const (
 	WitnessFiles  Witness = 1 // a file beside the log: HEAD, CLOSED, a snapshot, an index, a consumer's offset
 	WitnessLease  Witness = 2
@@ -34,7 +34,7 @@ const (
 	WitnessCopy   Witness = 5 // the copy of the log (--copy-to)
 )
 
-// String returns the witness in words for people.
+// String returns the place in words for people.
 func (w Witness) String() string {
 	switch w {
 	case WitnessFiles:
@@ -51,7 +51,7 @@ func (w Witness) String() string {
 	return "unknown"
 }
 
-// String returns the proof as a sentence.
+// String returns a sentence that says what was lost, and by what evidence.
 func (l Loss) String() string {
 	switch {
 	case l.Witness == WitnessPod:

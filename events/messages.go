@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Keep selects how much is recorded of texts that containers write or that describe them: termination messages, which
-// may hold the end of a container's log, and the reasons why a container waits. They are evidence: no decision reads
-// them.
+// Keep selects how much is recorded of texts from containers: termination messages, which may hold the end of a
+// container's log, and the reasons why a container waits. No decision reads these texts.
 type Keep uint8
 
-// The values of Keep.
+// The values: keep everything, a part, or nothing.
 const (
 	KeepAll Keep = iota
 	KeepFirstLine
@@ -51,7 +50,7 @@ const (
 	FirstLineKept = "only its first line is kept in this namespace"
 )
 
-// Said returns the message, or a text that says that it was not kept.
+// Said returns the message, or a text that says that the message was not recorded.
 func (w *ContainerWait) Said() string {
 	switch {
 	case !w.MessageWithheld:

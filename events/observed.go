@@ -2,7 +2,7 @@ package events
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Object identifies the object of an observation.
+// Object identifies the Kubernetes object that an observation is about.
 type Object struct {
 	Resource ObjectResource
 	UID      types.UID
@@ -22,7 +22,7 @@ const (
 	ObjectNamespace ObjectResource = 5
 )
 
-// String returns the resource in one word.
+// String returns the resource in one word, such as "pod".
 func (r ObjectResource) String() string {
 	switch r {
 	case ObjectJob:
@@ -64,7 +64,7 @@ func (r *Record) Subject() (o Object, ok bool) {
 }
 
 // aboutObject is implemented by the facts that observe an object (FactTraits.About). of is the UID of the Job or
-// CronJob that the observation belongs to. Facts without a UID field return it as theirs.
+// CronJob that the observation belongs to; object returns it as the object's UID for facts that have none of their own.
 type aboutObject interface{ object(of types.UID) Object }
 
 func (f *JobSeen) object(of types.UID) Object     { return Object{ObjectJob, of, f.Version, false} }
@@ -96,13 +96,13 @@ func (o *Observation) Namespace() string {
 	return o.Job.Namespace
 }
 
-// PassedOver records that some versions of a namespace's objects have no record, and counts them. The first one comes
-// before any version is skipped; another follows each minute. Evidence.Namespace is the namespace; empty for nodes and
-// namespaces.
+// PassedOver records that some versions of a namespace's objects were not recorded, and counts them. The first such
+// record comes before any version is skipped; another follows each minute. Evidence.Namespace is the namespace; empty
+// for nodes and namespaces.
 type PassedOver struct {
-	Since Time          // start of the time that this record counts
+	Since Time          // start of the time to which the counts apply
 	Went  []ObjectsWent // objects that were created and deleted without a record of their own
-	// Versions that were seen and that no Evidence.PassedOver counts: those of the objects in Went, and a few others
+	// Versions that were skipped and that no Evidence.PassedOver counts: those of the objects in Went, and a few others
 	Versions uint64
 	// More versions may be skipped after this record. A later record counts them, unless the controller is killed first
 	Open bool

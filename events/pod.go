@@ -55,14 +55,15 @@ type PodSeen struct {
 	Owner      types.UID   // UID of its controller, if that is a batch/v1 Job
 	Foreign    bool        // its controller is no batch/v1 Job
 	Selected   bool        // the owner's selector matches its labels
-	Candidates []types.UID // Jobs whose selectors match the pod, if it has no owner
+	Candidates []types.UID // Jobs whose selectors match, for a pod without an owner
 	Maker      types.UID   // for a pod without an owner: the Job that created or adopted it, by its annotation
 	Index      int32       // completion index, or NoIndex
-	Ordinal    uint64      // of the create that made it; 0 when another log, another epoch or another client did
+	Ordinal    uint64      // number of the create that made it; 0 when another log, epoch or client did
 	Scheduled  bool
 	Ready      bool
 	EndedFirst bool // all containers had ended before the deletion was requested, by their times
-	// Unmarked: a Job is its controller, and no annotation names the create or the adoption. Only with ModeAll.
+	// Unmarked: the pod's controller is a Job, but no annotation of ours says who created or adopted it. Only with
+	// ModeAll.
 	Unmarked   bool
 	ReadySince Time
 	Finished   Time // J-110; 0 while the pod has not ended
@@ -72,7 +73,8 @@ type PodSeen struct {
 	// Waiting is the reason why the pod does not run, in one word of the scheduler or the kubelet: Unschedulable,
 	// ImagePullBackOff, ContainerCreating. It is empty without a reason. No decision reads it.
 	Waiting string
-	// Sandbox gives the detail when Waiting says that the containers are not created yet. No decision reads it.
+	// Sandbox says what the kubelet waits for when, by Waiting, the containers are not created yet. No decision reads
+	// it.
 	Sandbox Sandbox
 
 	Restarts           uint32 // sum over init and regular containers
@@ -85,7 +87,7 @@ type PodSeen struct {
 	IndexFailures, IndexIgnoredFailures uint32 // from its annotations
 }
 
-// Equal reports whether f and o are equal, versions included. It runs for each observed pod; package reflect took a
+// Equal reports whether f and o are equal, versions included. It runs for each observed pod, and package reflect took a
 // microsecond and two allocations for it. A test fails when a field is missing here.
 func (f *PodSeen) Equal(o *PodSeen) bool {
 	return f.Version == o.Version && f.UID == o.UID && f.Phase == o.Phase && f.Created == o.Created && f.Deleted == o.Deleted &&
@@ -120,8 +122,8 @@ type ContainerExit struct {
 // PodCondition is a condition of a pod, without times and texts.
 type PodCondition struct{ Type, Status string }
 
-// PodGone records that the pod was deleted, or (Missed) was absent from a complete list, or (Moved) belongs to another
-// stream from here on, or to none.
+// PodGone records that a pod was deleted, was absent from a complete list (Missed), or from here on has its records in
+// another stream or in none (Moved).
 type PodGone struct {
 	UID     types.UID
 	Version uint64

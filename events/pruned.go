@@ -2,16 +2,16 @@ package events
 
 import "fmt"
 
-// Pruned records that records before First are no longer kept. It is durable before the first of their files is
-// deleted. It is not critical: the first file that is kept always stands alone (FileRestated), so no decision depends
-// on the deleted records.
+// Pruned records that the files with all records before First are deleted. It is durable before the first of them is
+// deleted. It is not critical: the oldest file that is kept has all states (FileRestated), so no decision depends on
+// the deleted records.
 type Pruned struct {
 	First       Sequence     // oldest record that is kept
 	From        Sequence     // oldest record that is deleted; the deleted records are From to First-1
 	FromTime    Time         // of record From
 	ThroughTime Time         // of record First-1
-	ChainBefore Hash         // chain value before record From
-	ChainAfter  Hash         // chain value after record First-1: the oldest kept file begins with it
+	ChainBefore Hash         // hash of the log (chain value) before record From
+	ChainAfter  Hash         // chain value after record First-1, with which the oldest kept file begins
 	Files       []PrunedFile // the deleted files, oldest first
 	Missed      []Missed     // the consumers that had not read all deleted records
 	Reason      PruneReason
@@ -21,8 +21,8 @@ type Pruned struct {
 type PrunedFile struct {
 	First Sequence // first record of the file
 	Bytes uint64
-	// Hash is the SHA-256 of the stored records, with the chain value at both ends. It does not depend on the layout of
-	// pages, so a copy of the file can be compared. Zero when the file was damaged.
+	// Hash is the SHA-256 of the stored records, with the chain value at both ends. It does not depend on how the file
+	// lays them out, so a copy of the file can be compared. Zero when the file was damaged.
 	Hash Hash
 }
 
@@ -32,7 +32,7 @@ type Missed struct {
 	From, Through Sequence
 }
 
-// String returns the range as a sentence.
+// String returns a sentence that says which records the consumer has missed.
 func (m Missed) String() string {
 	return fmt.Sprintf("the consumer %s missed records %d to %d", m.Consumer, m.From, m.Through)
 }

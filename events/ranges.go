@@ -2,7 +2,7 @@ package events
 
 import "math"
 
-// span is the range of a number, both ends included, or the form of a bytes field.
+// span is the allowed range of a number, both ends included, or the required form of a bytes field.
 type span struct {
 	min, max int64
 	form     form
@@ -30,7 +30,7 @@ var (
 	bits16  = span{max: math.MaxUint16}
 	instant = span{min: int64(FirstTime), max: int64(LastTime)}
 	seconds = span{min: int64(FirstTime) / 1e9, max: int64(LastTime) / 1e9}
-	lasts   = span{max: math.MaxInt64 / 4} // durations of settings and waits: 73 years
+	lasts   = span{max: math.MaxInt64 / 4} // durations of settings and waits: 73 years, so that sums do not overflow
 	steps   = span{min: -int64(LastTime - FirstTime), max: int64(LastTime - FirstTime)}
 	enum    = span{form: formEnum}
 	uid     = span{form: formUID}

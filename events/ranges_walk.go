@@ -13,8 +13,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// bounds holds the allowed ranges of a message's fields, by field number. They are checked on the encoded message,
-// before decoding. A check costs a few hundredths of the decoding (BenchmarkRecord), and allocates nothing.
+// bounds holds the allowed ranges of a message's fields, by field number. The encoded message is checked, before
+// decoding. A check costs a few hundredths of the decoding (BenchmarkRecord), and allocates nothing.
 type bounds []bound
 
 // bound is the allowed range of one field. The fields that nearly every check reads come first.
@@ -29,17 +29,17 @@ type bound struct {
 	name    string // Message.field
 }
 
-// anything is the bound of a field that the table ranges does not name.
+// anything is the bound of a field without an entry in the table ranges: any value is allowed.
 var anything = bound{small: math.MaxUint64, free: true}
 
-// checks holds the bounds of the messages in records and snapshots.
+// checks holds the allowed ranges of all messages in records and snapshots.
 type checks struct {
 	facts             []bounds // indexed by kind
 	header, evidence  bounds
 	job, world, names bounds
 }
 
-// checked returns the checks, and builds them at the first call.
+// checked returns the checks, which it builds at the first call.
 var checked = sync.OnceValue(func() *checks {
 	c := &checks{}
 	made := map[protoreflect.FullName]bounds{}
@@ -58,7 +58,7 @@ var checked = sync.OnceValue(func() *checks {
 	return c
 })
 
-// publishedFacts is the offset between the number of a kind and the number of its field in PublishedRecord.
+// publishedFacts is the difference between the number of a kind and the number of its field in PublishedRecord.
 const publishedFacts = 100
 
 func boundsOf(m protoreflect.MessageDescriptor, made map[protoreflect.FullName]bounds) bounds {
@@ -145,8 +145,8 @@ func checkParts(h *Header, facts, evidence []byte, e *Evidence) error {
 	return checked().evidence.check(evidence)
 }
 
-// CheckState returns a RangeError if a field of a stream's stored state, or of the names and texts that belong to it,
-// is out of range.
+// CheckState returns a RangeError if a field of a stored state is out of range. facts and names are the two halves of
+// the state; s says what it is about.
 func CheckState(s Stream, facts, names []byte) error {
 	if err := checkFacts(s, KindStateStored, facts); err != nil {
 		return err

@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// ReaderVersion holds the versions that a program can read, or the least versions that a log needs of its reader.
+// ReaderVersion holds the versions that a program can read, or the least versions that a log needs of a program that
+// reads it.
 type ReaderVersion struct {
 	Format  uint32 // version of files and records: every reader needs it
-	Rules   uint32 // version of the decisions: a program that goes on deciding needs it
-	Fold    uint32 // version of the states: a program that folds records needs it
+	Rules   uint32 // version of the decision rules: needed by a program that goes on deciding
+	Fold    uint32 // version of the states: needed by a program that computes states from records
 	Program string // the first release with these versions, or the version of the program itself; for people
 }
 
-// Reads reports whether a program of version v can read a log that needs least. A field that is 0 in v is not compared:
-// for example, a program that only prints records has Fold 0.
+// Reads reports whether a program of version v can read a log that needs at least the version least. A field that is 0
+// in v is not compared: for example, a program that only prints records has Fold 0.
 func (v ReaderVersion) Reads(least ReaderVersion) bool {
 	enough := func(has, needs uint32) bool { return has == 0 || has >= needs }
 	return enough(v.Format, least.Format) && enough(v.Rules, least.Rules) && enough(v.Fold, least.Fold)
 }
 
-// Max returns the least version that can read both.
+// Max returns the least version that can read both logs: that of v and that of other.
 func (v ReaderVersion) Max(other ReaderVersion) ReaderVersion {
 	both := ReaderVersion{
 		Format: max(v.Format, other.Format), Rules: max(v.Rules, other.Rules), Fold: max(v.Fold, other.Fold), Program: v.Program,
@@ -50,12 +51,12 @@ func (v ReaderVersion) String() string {
 // ErrNewer reports that the log needs a newer program than this one. The log is intact.
 var ErrNewer = errors.New("the log needs a newer jobledger")
 
-// NewerError tells which program a log needs. It matches ErrNewer in errors.Is.
+// NewerError says which program a log needs, because this one is too old. It matches ErrNewer in errors.Is.
 type NewerError struct {
 	Writer string        // version of the program that wrote the log; empty when unknown
 	Needs  ReaderVersion // zero when the log does not say
 	Has    ReaderVersion // version of this program
-	What   string        // the unknown element, when it was met before the log's own least version
+	What   string        // the unknown element, if the reader met it before the log's ReaderVersion
 }
 
 // Error names the writer of the log, the version that it needs, this program's version, and a remedy.
@@ -89,7 +90,7 @@ type BeforeError struct {
 	Do   string
 }
 
-// Error returns one sentence.
+// Error returns one sentence: what was written before the first release, and the remedy.
 func (e *BeforeError) Error() string {
 	return fmt.Sprintf("%s was %v, and this one does not read it: %s", e.What, ErrBefore, e.Do)
 }

@@ -1,7 +1,7 @@
 package events
 
-// StreamRefilled records that the stream of a replicated log had lost records, and that its new writer stored them
-// there again from its own disk. The log itself lost nothing.
+// StreamRefilled records a repair of a log that is kept in a NATS stream: the stream had lost records, and the process
+// that now writes it stored them there again from its own disk. The log itself lost nothing.
 type StreamRefilled struct {
 	// From and Through are the records that were stored again. From is Through+1 if none were missing.
 	From, Through Sequence

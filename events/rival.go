@@ -9,14 +9,15 @@ const BuiltinManager = "kube-controller-manager"
 // after it in this run, because two controllers on one Job create too many pods and count them twice (O-005).
 type RivalFound struct{ Acts []RivalAct }
 
-// RivalAct is one write of the other controller on a Job.
+// RivalAct is one write of the other controller (RivalFound) that concerns one of our Jobs.
 type RivalAct struct {
 	Job types.UID
 	Pod types.UID // the pod that it created; empty when it wrote the Job's status
 	At  Time      // by the API server's clock
 }
 
-// RivalGone records that a later run watched for a minute without an act of another controller. Decisions resume.
+// RivalGone records that a later run watched for a minute without an act of the other controller (RivalFound).
+// Decisions resume.
 type RivalGone struct{}
 
 func (*RivalFound) facts() factType { return factRivalFound }

@@ -1,6 +1,6 @@
 package events
 
-// Sandbox is the state of the sandbox of a pod whose containers are not created yet.
+// Sandbox is the state of the sandbox (network and namespaces) of a pod whose containers are not created yet.
 type Sandbox uint8
 
 // The states of a sandbox.

@@ -79,10 +79,10 @@ func (t Time) Second() Time {
 	return t - ((t%Time(time.Second))+Time(time.Second))%Time(time.Second)
 }
 
-// StreamKind is the kind of object that a stream is about.
+// StreamKind says what a stream (set of related records) is about.
 type StreamKind uint8
 
-// The kinds of streams, with their wire numbers.
+// The kinds, with the numbers by which they are stored.
 const (
 	StreamController StreamKind = 1
 	StreamJob        StreamKind = 2
@@ -90,28 +90,28 @@ const (
 	StreamNamespace  StreamKind = 4
 )
 
-// Stream names a sequence of related records: those of one Job or CronJob (ID is its UID), of one namespace (ID is its
+// Stream names a set of related records: those of one Job or CronJob (ID is its UID), of one namespace (ID is its
 // name), or of the controller (ID is empty).
 type Stream struct {
 	Kind StreamKind
 	ID   string
 }
 
-// Controller is the stream of the controller itself: starts, stops, listings and settings.
+// Controller names the records about the controller itself: starts, stops, listings and settings.
 var Controller = Stream{Kind: StreamController}
 
-// JobStream returns the stream of the Job with this UID.
+// JobStream returns the name of the records about the Job with this UID.
 func JobStream(uid types.UID) Stream { return Stream{Kind: StreamJob, ID: string(uid)} }
 
-// CronJobStream returns the stream of the CronJob with this UID.
+// CronJobStream returns the name of the records about the CronJob with this UID.
 func CronJobStream(uid types.UID) Stream { return Stream{Kind: StreamCronJob, ID: string(uid)} }
 
-// NamespaceStream returns the stream of the namespace's pods without an owner.
+// NamespaceStream names the records about a namespace's pods without an owner.
 func NamespaceStream(namespace string) Stream {
 	return Stream{Kind: StreamNamespace, ID: namespace}
 }
 
-// String returns the stream for people: "controller", "job/<uid>", "cronjob/<uid>", "namespace/<name>".
+// String returns the name for people: "controller", "job/<uid>", "cronjob/<uid>", "namespace/<name>".
 func (s Stream) String() string {
 	switch s.Kind {
 	case StreamController:

@@ -17,17 +17,17 @@ type Settings struct {
 	MaxAPIBackoff        time.Duration
 	ProgressDelay        time.Duration // how long a status change that only shows progress may wait for its write
 	RequestTimeout       time.Duration // how long a request may still take effect after it was sent
-	MaxUncounted         uint32        // J-092: most UIDs in status.uncountedTerminatedPods
-	MaxPodsPerDecision   uint32        // J-050, J-072: most pods that one decision creates or deletes
+	MaxUncounted         uint32        // J-092: largest number of UIDs in status.uncountedTerminatedPods
+	MaxPodsPerDecision   uint32        // J-050, J-072: largest number of pods that one decision creates or deletes
 	GangScheduling       bool          // make Workloads and PodGroups for Jobs, by the rule in Gangs (J-239)
 	Draining             bool          // take no new Jobs; JobSeen.Managed tells which Jobs are taken
 	SlowStart            uint32        // J-057: creates in flight per Job at first, and after a refusal; 0 means 1
 	// DeletedPodWait is how long a pod that is being deleted may still end by itself before it counts as failed
 	// (J-022). 0, as in logs from before the setting, means no wait.
 	DeletedPodWait time.Duration `json:",omitempty"`
-	// NamespaceBudget is the number of bytes of log that a namespace may use in an hour before fewer versions are
-	// recorded; 0 for no limit. No decision reads it: it affects only what is recorded. projector.World counts the
-	// bytes used.
+	// NamespaceBudget is the number of bytes of log that a namespace may use in an hour; when more are used, fewer
+	// versions of its objects are recorded. 0 means no limit. No decision reads it. projector.World counts the bytes
+	// used.
 	NamespaceBudget int64
 	// DeleteExpired: delete finished Jobs once their ttlSecondsAfterFinished has passed (T-rules). Only with ModeAll.
 	DeleteExpired bool `json:",omitempty"`
@@ -35,9 +35,9 @@ type Settings struct {
 	ObserveOthers bool `json:",omitempty"`
 	// CronJobs: record CronJobs. With ModeAll the controller runs them; in other modes it only observes them.
 	CronJobs bool `json:",omitempty"`
-	// HeldAtEnd is the number of pods that may still have their finalizer when the terminal condition of their Job is
-	// written (J-085). With more pods, finalizers are removed first. 0, as in logs from before the setting, means any
-	// number.
+	// HeldAtEnd is the number of pods that may still have their finalizer when the condition Complete or Failed of
+	// their Job is written (J-085). With more pods, finalizers are removed first. 0, as in logs from before the
+	// setting, means any number.
 	HeldAtEnd uint32 `json:",omitempty"`
 	// DuePace limits how often a CronJob is evaluated while its due times can start nothing: once in each span of this
 	// length, one minute at most (C-085). Example: @every 1s with the policy Forbid leads to one record a minute while
@@ -59,8 +59,8 @@ type Settings struct {
 // GangRule selects the Jobs that get a Workload and a PodGroup (J-239, J-240).
 type GangRule uint8
 
-// The rules. GangsByShape is the rule of Kubernetes 1.36 (scheduling.k8s.io/v1alpha2); the others are rules of 1.37
-// (v1beta1).
+// The rules. GangsByShape is the rule of Kubernetes 1.36 (scheduling.k8s.io/v1alpha2); the other rules are those of
+// 1.37 (v1beta1).
 const (
 	GangsByShape GangRule = 0 // Indexed Jobs that run all their pods at once
 	GangsOfRoots GangRule = 1 // Jobs without an owning controller, and Jobs whose owner delegates the PodGroup
@@ -74,14 +74,14 @@ func (r GangRule) String() string { return nameOf(r, "shape", "all", "asked") }
 // AsksBeta reports whether the rule uses scheduling.k8s.io/v1beta1.
 func (r GangRule) AsksBeta() bool { return r != GangsByShape }
 
-// Records reports whether Jobs with this spec.managedBy are recorded, because this controller runs or observes them;
-// empty means unset.
+// Records reports whether a Job with this spec.managedBy (empty means unset) is recorded: this controller runs it, or
+// observes how another one runs it.
 func (s *Settings) Records(managedBy string) bool {
 	return s.Mode.Manages(managedBy) || s.Observes(managedBy)
 }
 
-// Observes reports whether this controller records Jobs with this spec.managedBy and another controller runs them. No
-// command is about such a Job or its pods.
+// Observes reports whether a Job with this spec.managedBy is recorded although another controller runs it. Such a Job
+// and its pods get no commands.
 func (s *Settings) Observes(managedBy string) bool {
 	switch s.Mode {
 	case ModeObserve:
@@ -145,7 +145,7 @@ func (s *Settings) Differences() []Setting {
 	return out
 }
 
-// Flags returns the numeric settings by the names of their flags, always in the same order.
+// Flags returns the settings with a number or duration, by the names of their flags, always in the same order.
 func (s *Settings) Flags() []Setting {
 	number := func(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 	flags := []Setting{

@@ -2,17 +2,17 @@ package events
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Task is a recorded command with everything needed to carry it out. It is not a record: it is computed from the state
-// of the Job once the command's decision is durable, or again after a restart.
+// Task is a command with everything needed to carry it out. It is not recorded: it is computed from the state of the
+// Job once the decision that has the command is stored, or again after a restart.
 type Task struct {
 	Name      CommandID
-	Life      Identity // of the log when the command was decided: pod names derive from it
+	Life      Identity // of the log when the command was decided: pod names depend on it
 	Stream    Stream
-	Job       JobRef // only the namespace is set for a namespace's stream
+	Job       JobRef // only the namespace is set for a command about a pod without an owner
 	ManagedBy string // spec.managedBy of the Job; empty when it is unset, or the Job was never seen
 	Command   Command
-	// The priority now: an end or a deletion of the Job may raise it above PriorityOf(Command). 0 means
-	// PriorityOf(Command)
+	// Priority is the present priority. It may be higher than PriorityOf(Command), after an end or a deletion of the
+	// Job; 0 means PriorityOf(Command)
 	Priority Priority
 	Again    bool       // an earlier try has ended, and its outcome is recorded
 	Pod      PodRef     // for commands about an existing pod
@@ -27,7 +27,7 @@ type Task struct {
 type PodRef struct {
 	Name    string
 	UID     types.UID
-	Unowned bool // the pod has no owner, so its tracking finalizer may be either of the two
+	Unowned bool // the pod has no owner, so its tracking finalizer may be ours or the built-in one
 }
 
 // TaskResult holds the outcome of a task and the objects that it read. The loop logs Observations before Ended.
@@ -36,6 +36,6 @@ type TaskResult struct {
 	Ended        CommandEnded
 	Evidence     Evidence
 	Observations []Observation
-	// Again is copied from Task.Again: an earlier try may have ended with an outcome of its own.
+	// Again is copied from Task.Again: an earlier try has ended, and its outcome is in the log.
 	Again bool
 }

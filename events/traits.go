@@ -43,22 +43,23 @@ const (
 type Traits struct {
 	Kind CommandKind
 	Name string // name of the Go type and of the message in the schema; a label in metrics
-	Verb string // purpose of several commands, for people; a format for their number, such as "create %d pods"
-	Many string // purpose of several, for people; a format for their number
+	Verb string // what one such command does, for people, such as "create pod"
+	Many string // what several such commands do, for people; a format for their number, such as "create %d pods"
 	// Target is the object that the command is about.
 	Target Target
-	// Priority is the priority, unless the type has a method priority.
+	// Priority is the priority of all commands of the kind, unless their type has a method priority.
 	Priority Priority
-	// Retried: a command that is refused for a passing reason stays in flight and is retried unchanged. Other commands
-	// end, and a new decision follows.
+	// Retried: a command that is refused for a temporary reason is retried unchanged, without a new decision. Other
+	// commands end, and a new decision follows.
 	Retried bool
-	// Slot is the slot of the target that the command uses; 0 for none.
+	// Slot is the kind of work that the command does on its target: only one command of a slot may be in flight; 0 for
+	// none.
 	Slot Slot
-	// Backoff is the group of commands that share a count of refusals.
+	// Backoff is the group of commands that wait together after a refusal.
 	Backoff Backoff
 	// Reads: the command changes nothing in the cluster. Its result arrives as an observation.
 	Reads bool
-	// Sort groups commands for messages: the newest failure of each sort is shown.
+	// Sort groups commands in messages to people: the newest failure of each sort is shown.
 	Sort Sort
 	// Call is the name of the request in fault injection (failpoints); empty when the command sends none.
 	Call string
@@ -66,7 +67,7 @@ type Traits struct {
 	zero func() Command
 }
 
-// traits has one row for each kind of command.
+// traits has the properties of each kind of command, by its number.
 var traits = [MaxCommandKind + 1]Traits{
 	CommandCreatePod: {
 		Kind: CommandCreatePod, Name: "CreatePod", Verb: "create pod", Many: "create %d pods",
@@ -183,7 +184,7 @@ var traits = [MaxCommandKind + 1]Traits{
 	},
 }
 
-// AllTraits yields the row of each kind, in order of their numbers.
+// AllTraits yields the properties of each kind of command, in order of their numbers.
 func AllTraits() iter.Seq[*Traits] {
 	return func(yield func(*Traits) bool) {
 		for k := range traits {
@@ -216,7 +217,7 @@ func (k CommandKind) changesPod() bool {
 	return t != nil && t.Target == TargetPod
 }
 
-// New returns an empty command of the kind.
+// New returns an empty command of the kind, to decode into.
 func (t *Traits) New() Command { return t.zero() }
 
 // Target is the object that a command is about. Commands with the same target are carried out one at a time, in order.
@@ -226,8 +227,8 @@ type Target uint8
 const (
 	TargetPod     Target = 1 // the pod with the UID that PodOf returns
 	TargetNewPod  Target = 2 // the pod of the create with the ordinal that OrdinalOf returns, made or not
-	TargetJob     Target = 3 // the Job and the objects that exist once for each Job; or the CronJob
-	TargetCommand Target = 4 // another command, which this one ends; it is not sent and has no end of its own
+	TargetJob     Target = 3 // the Job, its status and its group; or the CronJob
+	TargetCommand Target = 4 // another command, which this one cancels; this one is not sent and has no end of its own
 	TargetRun     Target = 5 // a Job of the CronJob, by name
 )
 
@@ -235,7 +236,7 @@ const (
 // deletion of a pod.
 type Slot uint8
 
-// The slots.
+// The kinds of work.
 const (
 	SlotCreate    Slot = 1 // a pod that is created or looked for
 	SlotDelete    Slot = 2 // a pod that is deleted
@@ -249,12 +250,12 @@ const (
 	MaxSlot = SlotRead
 )
 
-// Backoff is a group of commands that share a count of refusals, for each Job or CronJob.
+// Backoff is a group of commands of one Job or CronJob that count their refusals together, and then wait together.
 type Backoff uint8
 
-// The groups.
+// The groups of commands.
 const (
-	BackoffOwn     Backoff = 0 // each command counts for itself, while it is retried
+	BackoffOwn     Backoff = 0 // each command waits alone, while it is retried
 	BackoffCreates Backoff = 1 // creates of pods: when one is refused, the others would be too (J-057)
 	BackoffWrites  Backoff = 2 // writes and reads of the Job
 	BackoffGroup   Backoff = 3 // the Workload and the PodGroup of the Job
@@ -282,20 +283,20 @@ const (
 // one Job, PriorityUnblock goes first.
 type Priority uint8
 
-// The priorities, most urgent first.
+// The priorities, from the most urgent one.
 const (
 	// Finalizers of objects that are being deleted: a user waits, and nothing else would remove them
 	PriorityDeletion Priority = 1
-	PriorityFinish   Priority = 2 // writes that conclude a Job: users wait for them
-	PriorityEnd      Priority = 3 // commands that the concluding write waits for
+	PriorityFinish   Priority = 2 // status writes that finish a Job: users wait for them
+	PriorityEnd      Priority = 3 // commands that must end before the Job's last status write
 	PriorityDue      Priority = 4 // the first pods of a Job, and pods whose backoff is over
-	PriorityLeft     Priority = 5 // finalizers that remain after the concluding write
-	PriorityUnblock  Priority = 6 // commands that the Job's next steps wait for
+	PriorityLeft     Priority = 5 // finalizers that remain after the Job's last status write
+	PriorityUnblock  Priority = 6 // commands that must end before the Job can go on
 	PriorityBulk     Priority = 7 // all other creates, and finalizers of counted pods
 	PriorityProgress Priority = 8 // status writes that only show progress
 )
 
-// PriorityOf returns the priority of a command of a Job that goes on. Task.Priority may be higher.
+// PriorityOf returns the priority of a command if its Job goes on. The command's Task may have a higher one.
 func PriorityOf(c Command) Priority {
 	if own, ok := c.(interface{ priority() Priority }); ok {
 		return own.priority()
@@ -303,7 +304,8 @@ func PriorityOf(c Command) Priority {
 	return c.Traits().Priority
 }
 
-// aboutPod is implemented by commands with TargetPod. version is the one that the pod must still have; 0 for any.
+// aboutPod is implemented by commands with TargetPod. version is the resourceVersion that the pod must still have; 0
+// for any.
 type aboutPod interface {
 	pod() (uid types.UID, version uint64)
 }
@@ -327,8 +329,8 @@ func VersionOf(c Command) uint64 {
 	return 0
 }
 
-// OrdinalOf returns the ordinal and the completion index of the create that a command with TargetNewPod is about; 0 and
-// NoIndex for all others.
+// OrdinalOf returns, for a command with TargetNewPod, the ordinal of the create (its number within the Job) and the
+// completion index; 0 and NoIndex for all others.
 func OrdinalOf(c Command) (ordinal uint64, index int32) {
 	if about, ok := c.(interface{ ordinal() (uint64, int32) }); ok {
 		return about.ordinal()

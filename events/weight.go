@@ -1,13 +1,13 @@
 package events
 
-// Weight estimates the size of the record's stored form in bytes, at a tenth of the cost of encoding it. It counts
-// texts and the parts that grow with an object; for the rest it uses averages.
+// Weight estimates the size of the record's stored form in bytes, at a tenth of the cost of encoding it. It counts the
+// lengths of texts and lists; for the other fields it uses averages.
 func Weight(r *Record) int {
 	return 45 + 4*len(r.Causes) + evidenceWeight(&r.Evidence) + factsWeight(r.Facts)
 }
 
 const (
-	saltWeight = 18 // for a part that is present
+	saltWeight = 18 // bytes of the salt that comes with facts or evidence
 	uidWeight  = 18
 )
 
@@ -58,7 +58,7 @@ func textWeight(s string) int {
 	return 2 + len(s)
 }
 
-// factsWeight returns the weight by the facts' own method, or the average of types without one.
+// factsWeight returns the estimated size of the facts in bytes; an average for types without a method weight.
 func factsWeight(f Facts) int {
 	if f == nil {
 		return 0
@@ -142,7 +142,7 @@ func conditionsWeight(all []JobCondition) int {
 	return n
 }
 
-// commandWeight returns the weight by the command's own method, or the average of types without one.
+// commandWeight returns the estimated size of the command in bytes; an average for types without a method weight.
 func commandWeight(c Command) int {
 	if own, ok := c.(interface{ weight() int }); ok {
 		return own.weight()

@@ -66,14 +66,14 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	return buf, nil
 }
 
-// EncodeFacts returns the encoded facts, without evidence. Two decisions are equal if these bytes are equal.
+// EncodeFacts returns the encoded facts. Two decisions are equal if these bytes are equal.
 func EncodeFacts(f Facts) ([]byte, error) {
 	encoded, _, err := appendFacts(nil, f)
 	return encoded, err
 }
 
-// DecodeRecord decodes a stored record. The result is valid: Apply needs no further check. An error means that the
-// bytes are no record, or that a field is out of range (RangeError).
+// DecodeRecord decodes a stored record. The result is valid: code that uses it needs no further check. An error means
+// that the bytes are no record, or that a field is out of range (RangeError).
 func DecodeRecord(stored []byte) (Record, error) {
 	p, err := partsOf(stored)
 	if err != nil {
@@ -91,7 +91,7 @@ func DecodeHeader(stored []byte) (Header, error) {
 	return decodeHeader(p.header)
 }
 
-// DecodeLabel decodes the label of a stored record. It does not check the rest of the header.
+// DecodeLabel decodes a few fields of the header of a stored record. It does not check the rest of the header.
 func DecodeLabel(stored []byte) (Label, error) {
 	p, err := partsOf(stored)
 	if err != nil {

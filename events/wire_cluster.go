@@ -10,7 +10,7 @@ func NodeToWire(f *NodeSeen) *pb.NodeSeen {
 	}
 }
 
-// NodeFromWire is the inverse of NodeToWire.
+// NodeFromWire decodes what NodeToWire made.
 func NodeFromWire(w *pb.NodeSeen) *NodeSeen {
 	return &NodeSeen{
 		Name: w.GetName(), UID: uidFromWire(w.GetUid()), Ready: NodeReadiness(w.GetReady()), Since: Time(w.GetSince()),
@@ -33,19 +33,19 @@ func NamespaceToWire(f *NamespaceSeen) *pb.NamespaceSeen {
 	return &pb.NamespaceSeen{Name: f.Name, Uid: uidToWire(f.UID), Deleted: int64(f.Deleted), Gone: f.Gone, Missed: f.Missed}
 }
 
-// NamespaceFromWire is the inverse of NamespaceToWire.
+// NamespaceFromWire decodes what NamespaceToWire made.
 func NamespaceFromWire(w *pb.NamespaceSeen) *NamespaceSeen {
 	return &NamespaceSeen{
 		Name: w.GetName(), UID: uidFromWire(w.GetUid()), Deleted: Time(w.GetDeleted()), Gone: w.GetGone(), Missed: w.GetMissed(),
 	}
 }
 
-// WatchedToWire translates ClusterWatched, for a record or a stored state.
+// WatchedToWire translates ClusterWatched (whether nodes and namespaces are watched), for a record or a stored state.
 func WatchedToWire(f *ClusterWatched) *pb.ClusterWatched {
 	return &pb.ClusterWatched{Nodes: pb.Watching(f.Nodes), Namespaces: pb.Watching(f.Namespaces)}
 }
 
-// WatchedFromWire is the inverse of WatchedToWire.
+// WatchedFromWire decodes what WatchedToWire made.
 func WatchedFromWire(w *pb.ClusterWatched) *ClusterWatched {
 	return &ClusterWatched{Nodes: Watching(w.GetNodes()), Namespaces: Watching(w.GetNamespaces())}
 }

@@ -2,8 +2,8 @@ package events
 
 import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 
-// CommandToWire translates a command for a record or a stored state. It appends the messages of conditions to free, in
-// order.
+// CommandToWire translates a command for a record or a stored state. It appends the messages of conditions, which are
+// stored apart, to free, in order.
 func CommandToWire(c Command, free *[]string) *pb.Command { return c.toWire(free) }
 
 func (c *CreatePod) toWire(*[]string) *pb.Command {
@@ -75,8 +75,8 @@ func (c *Withdraw) toWire(*[]string) *pb.Command {
 	return &pb.Command{Kind: &pb.Command_Withdraw{Withdraw: &pb.Withdraw{Command: CommandNameToWire(c.Command)}}}
 }
 
-// CommandFromWire is the inverse of CommandToWire. free holds the messages of conditions; it is empty when they were
-// erased.
+// CommandFromWire decodes a command that CommandToWire made. free holds the messages of conditions, in order; it is
+// empty when they were erased.
 func CommandFromWire(w *pb.Command, free []string) (Command, error) {
 	return commandFromWire(w, &texts{all: free})
 }

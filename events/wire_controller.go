@@ -97,7 +97,7 @@ func startedFromWire(w *pb.ControllerStarted) *ControllerStarted {
 	}
 }
 
-// SettingsToWire translates settings for a record or a stored state.
+// SettingsToWire translates the operator's settings for a record or a stored state.
 func SettingsToWire(s *Settings) *pb.Settings {
 	return &pb.Settings{
 		Mode:                 pb.Mode(s.Mode),
@@ -126,7 +126,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 	}
 }
 
-// SettingsFromWire is the inverse of SettingsToWire.
+// SettingsFromWire decodes what SettingsToWire made.
 func SettingsFromWire(s *pb.Settings) Settings {
 	return Settings{
 		Mode:                 Mode(s.GetMode()),
@@ -233,7 +233,7 @@ func RivalActsToWire(acts []RivalAct) (ws []*pb.RivalAct) {
 	return ws
 }
 
-// RivalActsFromWire is the inverse of RivalActsToWire.
+// RivalActsFromWire decodes acts of another controller that RivalActsToWire made.
 func RivalActsFromWire(ws []*pb.RivalAct) (acts []RivalAct) {
 	for _, a := range ws {
 		acts = append(acts, RivalAct{Job: uidFromWire(a.GetJob()), Pod: uidFromWire(a.GetPod()), At: Time(a.GetAt())})

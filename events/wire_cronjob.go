@@ -26,7 +26,7 @@ func CronJobToWire(f *CronJobSeen) *pb.CronJobSeen {
 	return w
 }
 
-// CronJobFromWire is the inverse of CronJobToWire.
+// CronJobFromWire decodes what CronJobToWire made.
 func CronJobFromWire(w *pb.CronJobSeen) *CronJobSeen {
 	f := &CronJobSeen{
 		Version: w.GetVersion(), Generation: w.GetGeneration(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
@@ -46,7 +46,7 @@ func CronJobFromWire(w *pb.CronJobSeen) *CronJobSeen {
 	return f
 }
 
-// RunsToWire translates a list of active Jobs.
+// RunsToWire translates a CronJob's list of active Jobs, for a record or a stored state.
 func RunsToWire(all []RunName) (ws []*pb.RunName) {
 	for _, r := range all {
 		ws = append(ws, &pb.RunName{Uid: uidToWire(r.UID), Name: r.Name, Version: r.Version})
@@ -54,7 +54,7 @@ func RunsToWire(all []RunName) (ws []*pb.RunName) {
 	return ws
 }
 
-// RunsFromWire is the inverse of RunsToWire.
+// RunsFromWire decodes a list of active Jobs that RunsToWire made.
 func RunsFromWire(ws []*pb.RunName) (all []RunName) {
 	for _, w := range ws {
 		all = append(all, RunName{UID: uidFromWire(w.GetUid()), Name: w.GetName(), Version: w.GetVersion()})
@@ -67,7 +67,7 @@ func ZoneToWire(f *ZoneRules) *pb.ZoneRules {
 	return &pb.ZoneRules{Name: f.Name, Hash: f.Hash, Tzif: f.TZif}
 }
 
-// ZoneFromWire is the inverse of ZoneToWire.
+// ZoneFromWire decodes the rules of a time zone that ZoneToWire made.
 func ZoneFromWire(w *pb.ZoneRules) *ZoneRules {
 	return &ZoneRules{Name: w.GetName(), Hash: w.GetHash(), TZif: w.GetTzif()}
 }
@@ -81,7 +81,7 @@ func RunToWire(f *RunSeen) *pb.RunSeen {
 	}
 }
 
-// RunFromWire is the inverse of RunToWire.
+// RunFromWire decodes what RunToWire made.
 func RunFromWire(w *pb.RunSeen) *RunSeen {
 	return &RunSeen{
 		Job: uidFromWire(w.GetJob()), Name: w.GetName(), Version: w.GetVersion(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
@@ -108,10 +108,10 @@ func runGoneFromWire(w *pb.RunGone) *RunGone {
 	}
 }
 
-// UIDsToWire translates a list of UIDs.
+// UIDsToWire translates a list of UIDs. A UUID takes 16 bytes.
 func UIDsToWire(all []types.UID) [][]byte { return uidsToWire(all) }
 
-// UIDsFromWire is the inverse of UIDsToWire.
+// UIDsFromWire decodes a list of UIDs that UIDsToWire made.
 func UIDsFromWire(ws [][]byte) []types.UID { return uidsFromWire(ws) }
 
 func cronStepToWire(c *CronStep, free *[]string) *pb.CronStep {
@@ -143,7 +143,7 @@ func cronStepFromWire(w *pb.CronStep, t *texts) *CronStep {
 	return c
 }
 
-// TickToWire translates a due time with its fate, for a record or a stored state.
+// TickToWire translates a due time and what became of it, for a record or a stored state.
 func TickToWire(t *Tick) *pb.Tick {
 	return &pb.Tick{
 		First: int64(t.First), Last: int64(t.Last), Fate: pb.TickFate(t.Fate), Into: int64(t.Into), Late: int64(t.Late),
@@ -152,7 +152,7 @@ func TickToWire(t *Tick) *pb.Tick {
 	}
 }
 
-// TickFromWire is the inverse of TickToWire.
+// TickFromWire decodes what TickToWire made.
 func TickFromWire(k *pb.Tick) Tick {
 	return Tick{
 		First: Time(k.GetFirst()), Last: Time(k.GetLast()), Fate: TickFate(k.GetFate()), Into: Time(k.GetInto()),
@@ -162,7 +162,7 @@ func TickFromWire(k *pb.Tick) Tick {
 	}
 }
 
-// LedgerToWire translates a ledger of due times, for a record or a stored state. Nil gives nil.
+// LedgerToWire translates a TickLedger (state of a CronJob's due times), for a record or a stored state. Nil gives nil.
 func LedgerToWire(l *TickLedger) *pb.TickLedger {
 	if l == nil {
 		return nil
@@ -173,7 +173,7 @@ func LedgerToWire(l *TickLedger) *pb.TickLedger {
 	}
 }
 
-// LedgerFromWire is the inverse of LedgerToWire.
+// LedgerFromWire decodes what LedgerToWire made; nil for nil.
 func LedgerFromWire(w *pb.TickLedger) *TickLedger {
 	if w == nil {
 		return nil

@@ -73,12 +73,12 @@ func changeFromWire(w *pb.StatusChange, t *texts) StatusChange {
 	}
 }
 
-// CommandNameToWire translates a command's name.
+// CommandNameToWire translates a command's ID for a record or a stored state.
 func CommandNameToWire(n CommandID) *pb.CommandName {
 	return &pb.CommandName{Decided: uint64(n.Decided), Place: n.Place}
 }
 
-// CommandNameFromWire is the inverse of CommandNameToWire.
+// CommandNameFromWire decodes a command's ID that CommandNameToWire made.
 func CommandNameFromWire(w *pb.CommandName) CommandID {
 	return CommandID{Decided: Sequence(w.GetDecided()), Place: w.GetPlace()}
 }

@@ -30,8 +30,8 @@ var (
 	evidenceStillRun   = bytesField(21)
 )
 
-// decodeEvidence returns the evidence. texts are the stored messages and sentences that decoding puts back into the
-// facts.
+// decodeEvidence returns the evidence. texts are the messages and sentences that belong to the record's facts, but are
+// stored with the evidence.
 func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
 	var origin, edit []byte
 	for f := (wireFields{rest: b}); f.next(&err); {

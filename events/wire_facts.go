@@ -6,8 +6,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// encoding collects the stored form of facts, appended to the caller's buffer. texts are the texts in the facts that
-// are stored as evidence.
+// encoding collects the stored form of facts, appended to the caller's buffer. texts are the messages and sentences in
+// the facts that are stored with the evidence.
 type encoding struct {
 	stored []byte
 	texts  []string
@@ -20,7 +20,8 @@ func (e encoding) message(m proto.Message) encoding {
 	return e
 }
 
-// appendFacts appends the stored form of facts to buf. It returns their texts, which are stored as evidence.
+// appendFacts appends the stored form of facts to buf. It returns their messages and sentences, which are stored with
+// the evidence.
 func appendFacts(buf []byte, f Facts) (_ []byte, texts []string, err error) {
 	if f == nil {
 		return buf, nil, nil

@@ -22,7 +22,7 @@ type wireFields struct {
 	bytes []byte    // content of a bytes field, as a slice of the message
 }
 
-// wireField is a field's number and wire type.
+// wireField is a protobuf field's number and wire type.
 type wireField struct {
 	number protowire.Number
 	kind   protowire.Type
@@ -96,7 +96,8 @@ func appendTextField(buf []byte, n protowire.Number, v string, err *error) []byt
 	return appendText(buf, n, v, err)
 }
 
-// appendText appends an element of a repeated field, even if v is empty.
+// appendText appends an element of a repeated text field with number n, even if v is empty. It sets *err if v is not
+// UTF-8.
 func appendText(buf []byte, n protowire.Number, v string, err *error) []byte {
 	if !utf8.ValidString(v) {
 		*err = fmt.Errorf("field %d: %w", n, errUTF8)

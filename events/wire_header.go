@@ -76,8 +76,8 @@ func decodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// decode merges an encoded Stream message into s. It returns the message's ID, or id when the message has none. It ORs
-// the stream's kind into kinds, 8 bits above the kinds of records.
+// decode merges an encoded Stream message into s. It returns the ID in the message, or id when the message has none. It
+// adds the stream's kind to kinds (bitwise OR), 8 bits above the kinds of records.
 func (s *Stream) decode(b, id []byte, kinds *uint64, err *error) []byte {
 	for f := (wireFields{rest: b}); f.next(err); {
 		switch f.field {
@@ -91,8 +91,8 @@ func (s *Stream) decode(b, id []byte, kinds *uint64, err *error) []byte {
 	return id
 }
 
-// unusual reports whether a number of the header may be out of range. Only then is the table of ranges consulted:
-// headers are read more often than facts, and this check is cheaper.
+// unusual reports whether a number of the header may be out of its allowed range. Only then is the table ranges
+// consulted: headers are read more often than facts, and this check is cheaper.
 func (h *Header) unusual(kinds uint64) bool {
 	for _, c := range h.Causes {
 		if c > h.Sequence {
@@ -102,7 +102,7 @@ func (h *Header) unusual(kinds uint64) bool {
 	return h.Sequence > Sequence(numbers.max) || h.Time < Time(instant.min) || h.Time > Time(instant.max) || kinds > uint64(bits16.max)
 }
 
-// Label is the part of a header that a scan over many records reads, without allocation.
+// Label is the part of a header that a scan over many records reads: its decoding allocates nothing.
 type Label struct {
 	Sequence Sequence
 	Kind     Kind

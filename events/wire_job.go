@@ -84,7 +84,7 @@ func retiredFromWire(w *pb.JobRetired) *JobRetired {
 	}
 }
 
-// SpecToWire translates a spec's content for a record or a stored state.
+// SpecToWire translates a Job's spec for a record or a stored state.
 func SpecToWire(f *JobSpec) *pb.JobSpec {
 	return &pb.JobSpec{
 		Hash: f.Hash, Parallelism: f.Parallelism, Completions: f.Completions, CompletionMode: f.CompletionMode,
@@ -98,7 +98,7 @@ func SpecToWire(f *JobSpec) *pb.JobSpec {
 	}
 }
 
-// SpecFromWire is the inverse of SpecToWire.
+// SpecFromWire decodes a Job's spec that SpecToWire made.
 func SpecFromWire(w *pb.JobSpec) *JobSpec {
 	return &JobSpec{
 		Hash: w.GetHash(), Parallelism: w.Parallelism, Completions: w.Completions, CompletionMode: w.GetCompletionMode(),
@@ -112,12 +112,12 @@ func SpecFromWire(w *pb.JobSpec) *JobSpec {
 	}
 }
 
-// PoliciesToWire translates a spec's policies for a record or a stored state.
+// PoliciesToWire translates selector and policies of a spec for a record or a stored state.
 func PoliciesToWire(f *JobPolicies) *pb.JobPolicies {
 	return &pb.JobPolicies{Hash: f.Hash, Selector: f.Selector, PodFailurePolicy: f.PodFailurePolicy, SuccessPolicy: f.SuccessPolicy}
 }
 
-// PoliciesFromWire is the inverse of PoliciesToWire.
+// PoliciesFromWire decodes selector and policies that PoliciesToWire made.
 func PoliciesFromWire(w *pb.JobPolicies) *JobPolicies {
 	return &JobPolicies{
 		Hash: w.GetHash(), Selector: w.GetSelector(), PodFailurePolicy: w.GetPodFailurePolicy(), SuccessPolicy: w.GetSuccessPolicy(),
@@ -132,8 +132,8 @@ func templateFromWire(w *pb.JobTemplate) *JobTemplate {
 	return &JobTemplate{Hash: w.GetHash(), Size: w.GetSize()}
 }
 
-// StatusToWire translates a status for a record or a stored state. It appends the messages of conditions to free, in
-// order.
+// StatusToWire translates a Job's status for a record or a stored state. It appends the messages of conditions, which
+// are stored apart, to free, in order.
 func StatusToWire(s *JobStatus, free *[]string) *pb.JobStatus {
 	return &pb.JobStatus{
 		Active: s.Active, ReadyPlusOne: s.Ready + 1, TerminatingPlusOne: s.Terminating + 1,
@@ -145,8 +145,8 @@ func StatusToWire(s *JobStatus, free *[]string) *pb.JobStatus {
 	}
 }
 
-// StatusFromWire is the inverse of StatusToWire. free holds the messages of conditions; it is empty when they were
-// erased.
+// StatusFromWire decodes a Job's status that StatusToWire made. free holds the messages of conditions, in order; it is
+// empty when they were erased.
 func StatusFromWire(w *pb.JobStatus, free []string) *JobStatus {
 	return statusFromWire(w, &texts{all: free})
 }

@@ -7,7 +7,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// OriginToWire translates an origin for a record or a stored state. Nil gives nil.
+// OriginToWire translates the origin of a Job (its owner and labels) for a record or a stored state. Nil gives nil.
 func OriginToWire(o *Origin) *pb.Origin {
 	if o == nil {
 		return nil
@@ -19,7 +19,7 @@ func OriginToWire(o *Origin) *pb.Origin {
 	return w
 }
 
-// OriginFromWire is the inverse of OriginToWire.
+// OriginFromWire decodes what OriginToWire made; nil for nil.
 func OriginFromWire(w *pb.Origin) *Origin {
 	if w == nil {
 		return nil

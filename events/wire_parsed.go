@@ -8,9 +8,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// texts holds the free texts that are part of facts in memory but of evidence on the wire: sentences and messages of
-// conditions. Encoding appends them in order; decoding takes them in the same order, or finds none when they were
-// erased.
+// texts holds the sentences and messages of conditions that are in the facts in memory, but in the evidence of a stored
+// record. Encoding appends them in order. Decoding takes them in the same order, or finds none when they were erased.
 type texts struct{ all []string }
 
 func (t *texts) take() string {
@@ -22,13 +21,14 @@ func (t *texts) take() string {
 	return s
 }
 
-// unmarshalFacts decodes the facts of a record of this kind. texts come from its evidence; none when that was erased.
+// unmarshalFacts decodes the facts of a record of this kind. texts come from the record's evidence; there are none when
+// the evidence was erased.
 func unmarshalFacts(kind Kind, stored []byte, texts []string) (Facts, error) {
 	return factParsers[kind.facts()](stored, texts)
 }
 
-// factParsers holds the decoder of each type of facts, the inverse of its method encode. It is not a part of
-// factTraits, so that code that reads only the names of kinds does not depend on the wire code.
+// factParsers holds the decoder of each type of facts. It is not a part of the table factTraits, so that code that
+// reads only the names of kinds does not depend on the decoding code.
 var factParsers = [...]func(stored []byte, free []string) (Facts, error){
 	factControllerStopped: parsed(func(*pb.ControllerStopped) *ControllerStopped { return &ControllerStopped{} }),
 	factRivalGone:         parsed(func(*pb.RivalGone) *RivalGone { return &RivalGone{} }),
@@ -72,18 +72,18 @@ var factParsers = [...]func(stored []byte, free []string) (Facts, error){
 	factLossFound:         parsed(lossFoundFromWire),
 }
 
-// message is a pointer to the message M.
+// message is the constraint for a pointer to the message M.
 type message[M any] interface {
 	*M
 	proto.Message
 }
 
-// parsed returns a decoder for facts without texts.
+// parsed returns a decoder for facts that have no texts in the evidence; from converts the decoded message to them.
 func parsed[M any, P message[M], F Facts](from func(P) F) func([]byte, []string) (Facts, error) {
 	return parsedChecked(func(m P) (F, error) { return from(m), nil })
 }
 
-// parsedChecked returns a decoder for facts without texts, whose message may be invalid in itself.
+// parsedChecked does the same as parsed, for a message that may be invalid: from then returns an error.
 func parsedChecked[M any, P message[M], F Facts](from func(P) (F, error)) func([]byte, []string) (Facts, error) {
 	return func(stored []byte, _ []string) (Facts, error) {
 		m := P(new(M))

@@ -2,8 +2,8 @@ package events
 
 import "fmt"
 
-// Parts holds the encoded messages of a record and the other inputs of the chain, for a format that stores them apart
-// from each other, such as NATS messages.
+// Parts holds a record's encoded header, facts and evidence, and what the hash chain needs of it. It is for a format
+// that stores these apart, such as NATS messages.
 type Parts struct {
 	Header   []byte
 	Facts    []byte // empty when the kind has none, or they were erased
@@ -38,14 +38,14 @@ func (p *parts) exported(erased bool) Parts {
 	}
 }
 
-// Link returns the input that the record gives to the chain. Its header shares memory with p.
+// Link returns what the record adds to the hash chain over the log. Its header shares memory with p.
 func (p *Parts) Link() Link {
 	return Link{
 		Header: p.Header, Facts: digest(p.FactsSalt, p.Facts, p.FactsDigest), Evidence: digest(p.EvidenceSalt, p.Evidence, p.EvidenceDigest),
 	}
 }
 
-// DecodeParts is the inverse of EncodeParts. The record shares no memory with p.
+// DecodeParts returns the record whose parts EncodeParts made. The record shares no memory with p.
 func DecodeParts(p Parts) (Record, error) {
 	header, err := decodeHeader(p.Header)
 	if err != nil {

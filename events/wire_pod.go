@@ -26,7 +26,7 @@ func PodToWire(f *PodSeen) *pb.PodSeen {
 	return w
 }
 
-// PodFromWire is the inverse of PodToWire.
+// PodFromWire decodes a pod's facts that PodToWire made.
 func PodFromWire(w *pb.PodSeen) *PodSeen {
 	f := &PodSeen{
 		UID: uidFromWire(w.GetUid()), Version: w.GetVersion(), Phase: PodPhase(w.GetPhase()),

@@ -33,8 +33,8 @@ var (
 	conditionSince   = varintField(5)
 )
 
-// Times of other clocks than ours are stored in whole seconds, half the bytes of nanoseconds. A value that no Time can
-// hold decodes to 0.
+// inSeconds returns t in whole seconds, which need half the bytes of nanoseconds. It is for times of other clocks than
+// ours. A value that no Time can hold decodes to 0.
 func inSeconds(t Time) uint64 { return uint64(t.Second() / Time(time.Second)) }
 
 func fromSeconds(v uint64) Time {

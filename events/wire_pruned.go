@@ -32,7 +32,7 @@ func prunedFromWire(w *pb.Pruned) *Pruned {
 	return f
 }
 
-// hashToWire encodes a zero hash as no bytes.
+// hashToWire encodes a hash as 32 bytes, and a zero hash as no bytes.
 func hashToWire(h Hash) []byte {
 	if h == (Hash{}) {
 		return nil

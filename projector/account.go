@@ -6,14 +6,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// leave subtracts what the pod adds to the tallies. Call it before the pod changes, and enter afterwards.
+// leave subtracts a pod from the Job's counts of pods (Tally) and from the pod sets. Call it before the pod changes,
+// and enter after the change.
 func (j *Job) leave(p *Pod) {
 	p.touched = true
 	j.tell(p, -1)
 }
 
-// tell adds the pod to the tallies and pod sets, or removes it if sign is negative. What the pod adds is p.in, its
-// share.
+// tell adds a pod to the Job's counts and pod sets, or removes it if sign is -1. The field p.in says what the pod adds.
 func (j *Job) tell(p *Pod, sign int32) {
 	j.count(p, sign)
 	j.hold(p, sign)
@@ -29,7 +29,7 @@ func (j *Job) tell(p *Pod, sign int32) {
 	}
 }
 
-// update changes a pod and keeps the tallies consistent with it.
+// update runs change, which modifies the pod, and keeps the Job's counts and pod sets consistent with the pod.
 func (j *Job) update(p *Pod, change func()) {
 	j.leave(p)
 	change()

@@ -2,8 +2,9 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// Apply folds rec into j. It cannot fail: records are validated when they are decoded. The cost depends on what rec
-// changes, not on the number of pods. Job is not safe for concurrent use; the loop owns it.
+// Apply updates the Job's state by one record of the log. It cannot fail: records are validated when they are decoded.
+// The cost depends on what rec changes, not on the number of pods. Job is not safe for concurrent use; the loop owns
+// it.
 func (j *Job) Apply(rec *events.Record) {
 	j.Now = rec.Time // only after a clock step is this earlier than before
 	if rec.Stream == j.Stream {
@@ -49,16 +50,17 @@ func (j *Job) Apply(rec *events.Record) {
 	j.lag()
 }
 
-// met holds the pod of the record being folded, and what was known of the pod before the record. pod is nil if the pod
-// is new.
+// met holds the pod that the record being applied is about, and some facts about the pod from before the record. pod is
+// nil if no earlier record showed the pod.
 type met struct {
 	pod      *Pod
 	restarts uint32
-	told     bool // an earlier record showed its end or its deletion, so its attempt is counted in Tries
-	over     bool // it had ended before the record
+	told     bool // an earlier record showed its end or deletion, so its attempt is counted in Tries
+	over     bool // the pod had ended before the record
 }
 
-// meet looks up the pod of a record and stores it in j.met. A record without a pod leaves j.met as it was.
+// meet looks up the pod that a record is about and stores it in j.met. A record that is not about a pod leaves j.met as
+// it was.
 func (j *Job) meet(facts events.Facts) {
 	uid, ok := events.PodIn(facts)
 	if !ok {

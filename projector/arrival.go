@@ -12,12 +12,12 @@ func (s *pods) Pods() []*Pod {
 	return out
 }
 
-// Heard returns the number of pods that the log has ever shown for the stream.
+// Heard returns the number of pods that the Job's records have shown so far, including pods that are gone.
 func (s *pods) Heard() uint64 { return s.arrival }
 
-// Unremoved returns the pods with a deletion or finalizer removal in backoff that need a decision: they are surplus,
-// have ended, or no longer belong to the Job. The order is that of their arrival. The cost depends on the length of the
-// result.
+// Unremoved returns the pods with a refused deletion or finalizer removal (in backoff) that need a new decision: the
+// pods are surplus (to be deleted, never counted), have ended, or no longer belong to the Job. The order is that of
+// their arrival. The cost depends on the length of the result.
 func (s *pods) Unremoved() []*Pod {
 	out := make([]*Pod, 0, len(s.unremoved))
 	for p := range s.unremoved {
@@ -27,7 +27,8 @@ func (s *pods) Unremoved() []*Pod {
 	return out
 }
 
-// Misplaced returns the active pods without a valid index that no command is about, in order of arrival.
+// Misplaced returns the active pods without a valid completion index for which no command is in flight, in order of
+// arrival.
 func (s *pods) Misplaced() []*Pod {
 	out := make([]*Pod, 0, len(s.misplaced))
 	for p := range s.misplaced {
@@ -37,5 +38,5 @@ func (s *pods) Misplaced() []*Pod {
 	return out
 }
 
-// ByArrival orders pods by their arrival in the log.
+// ByArrival compares two pods by their arrival in the log, for slices.SortFunc.
 func ByArrival(a, b *Pod) int { return int(a.arrived) - int(b.arrived) }

@@ -9,14 +9,14 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// maxFailures limits the number of finish times kept. The backoff has reached its maximum long before: 10 s doubled
-// six times exceeds the built-in's maximum of 10 minutes.
+// maxFailures limits the number of stored finish times of failed pods. More would not change the backoff: 10 s doubled
+// six times is 640 s, and that exceeds the built-in controller's maximum of 10 minutes.
 const maxFailures = 32
 
-// batch is the time during which pod ends count as simultaneous, from the first of them on. The built-in controller
-// also gathers ends for that long before a sync (SyncJobBatchPeriod, J-104). Finish times are whole seconds, so two
-// ends in one second have no order. Example: a success is observed at 12.1 s, and a failure with the same finish time
-// at 12.4 s. Both are in one batch, so the failure does not delay the next pod.
+// batch is the time during which pod ends count as simultaneous, measured from the first of them. The built-in
+// controller also gathers ends for that long before a sync (SyncJobBatchPeriod, J-104). Finish times are whole seconds,
+// so two ends in one second have no order. Example: a success is observed at 12.1 s, and a failure with the same finish
+// time at 12.4 s. Both are in one batch, so the failure does not delay the next pod.
 const batch = time.Second
 
 // backoff records the failures since the latest success (J-104). The ends of pods are grouped in batches of one second.
@@ -24,12 +24,12 @@ const batch = time.Second
 type backoff struct {
 	failures []events.Time // finish times, ascending, the newest 32
 	at       events.Time   // start of the newest batch: the time of the record with its first end
-	before   []events.Time // failures before that batch
-	failed   []events.Time // finish times of the failures in that batch
-	success  events.Time   // latest finish time of the successes in that batch; 0 for none
+	before   []events.Time // failures before the newest batch
+	failed   []events.Time // finish times of the failures in the newest batch
+	success  events.Time   // latest finish time of the successes in the newest batch; 0 for none
 }
 
-// note records a pod's end in the backoff record, at most once per pod.
+// note enters a pod's end into the backoff record (Job.ends), at most once per pod.
 func (j *Job) note(p *Pod) {
 	if p.noted {
 		return
@@ -40,16 +40,16 @@ func (j *Job) note(p *Pod) {
 		at = p.Deleted
 	}
 	if at == 0 || at > j.Now {
-		at = j.Now // a kubelet's clock may be ahead; no wait starts in the future
+		at = j.Now // a kubelet's clock may be ahead; a backoff must not start in the future
 	}
 	p.ended = at
 	j.changed(p)
 	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
 }
 
-// renote corrects the time at which an observed pod failed. The controller that runs the Job looks at the pod later
-// than our watch, and uses the finish time stored by then. Example: pod garbage collection first stores the failure
-// without a time, and only the deletion of the pod gives the time.
+// renote corrects the recorded finish time of a failed pod whose Job another controller runs. That controller looks at
+// the pod later than our watch, and uses the finish time stored by then. Example: pod garbage collection first stores
+// the failure without a time, and only the deletion of the pod gives the time.
 func (j *Job) renote(p *Pod) {
 	if p.Phase == events.PodSucceeded || p.Finished <= p.ended || p.Finished > j.Now {
 		return
@@ -70,7 +70,7 @@ func (j *Job) unnote(p *Pod) {
 	}
 }
 
-// holds reports whether the newest batch includes a pod end that was recorded at time turn.
+// holds reports whether an end recorded at time turn belongs to the newest batch: less than one second after its start.
 func (b *backoff) holds(turn events.Time) bool {
 	return b.at != 0 && b.at <= turn && turn < b.at.Add(batch)
 }
@@ -87,12 +87,12 @@ func (b *backoff) end(turn, at events.Time, succeeded bool) {
 	b.add()
 }
 
-// add recomputes failures: from the failures before the newest batch, and the ends in it.
+// add recomputes failures from before (the failures before the newest batch) and the ends in the newest batch.
 func (b *backoff) add() {
 	switch {
 	case b.success == 0: // only failures: append them
 		b.failures = slices.Concat(b.before, b.failed)
-	case len(b.failed) == 0: // only successes: the record is empty
+	case len(b.failed) == 0: // only successes: no failure remains
 		b.failures = nil
 	default: // both: failures after the latest success
 		b.failures = slices.DeleteFunc(slices.Clone(b.failed), func(t events.Time) bool { return t <= b.success })
@@ -103,7 +103,7 @@ func (b *backoff) add() {
 	}
 }
 
-// correct replaces the finish time was of a failure by is.
+// correct replaces the finish time was of one failure by the finish time is.
 func (b *backoff) correct(was, is events.Time) {
 	for _, times := range []*[]events.Time{&b.failed, &b.before} {
 		if corrected(times, was, is) {
@@ -113,7 +113,7 @@ func (b *backoff) correct(was, is events.Time) {
 	corrected(&b.failures, was, is)
 }
 
-// corrected replaces the time was by is, and reports whether was is among the times.
+// corrected replaces the first element equal to was by is, and sorts. It reports whether it found was.
 func corrected(times *[]events.Time, was, is events.Time) bool {
 	at := slices.Index(*times, was)
 	if at < 0 {
@@ -125,7 +125,7 @@ func corrected(times *[]events.Time, was, is events.Time) bool {
 	return true
 }
 
-// shift moves the times by a clock step.
+// shift adds a clock step to all recorded times, because our clock was set forward or back by that much.
 func (b *backoff) shift(step time.Duration) {
 	for _, times := range [][]events.Time{b.failures, b.before, b.failed} {
 		for i := range times {
@@ -145,7 +145,8 @@ func (j *Job) Failures() (n int, last events.Time) {
 	return n, j.ends.failures[n-1]
 }
 
-// PodBackoffUntil returns the earliest time of the next create after failures (J-103); 0 if no backoff is running.
+// PodBackoffUntil returns the earliest time at which the next pod may be created after failures (J-103); 0 if there is
+// no backoff.
 func (j *Job) PodBackoffUntil() events.Time {
 	n, last := j.Failures()
 	if n == 0 {
@@ -154,14 +155,15 @@ func (j *Job) PodBackoffUntil() events.Time {
 	return last.Add(j.PodBackoff(uint32(n)))
 }
 
-// PodWait is a backoff of new pods after failures (J-103).
+// PodWait says how long failures delay the creation of the next pod (J-103).
 type PodWait struct {
-	Failures int         // failures that caused it
+	Failures int         // number of failures that caused the wait
 	Until    events.Time // 0 for no wait
 	Index    int32       // index that waits; events.NoIndex for all pods
 }
 
-// NextPodWait returns the backoff of the next pod. If each index has its own, it returns the one that ends first.
+// NextPodWait returns the backoff before the next pod. In a Job with backoffLimitPerIndex each index has its own
+// backoff; the one that ends first is returned.
 func (j *Job) NextPodWait() PodWait {
 	if !j.PerIndex {
 		n, _ := j.Failures()
@@ -176,14 +178,15 @@ func (j *Job) NextPodWait() PodWait {
 	return first
 }
 
-// IndexWait returns the backoff of an index after the failure of held, its failed pod that is held back (J-109).
+// IndexWait returns the backoff of one index (J-109). held is the index's failed pod whose finalizer is kept until the
+// replacement pod exists.
 func (j *Job) IndexWait(held *Pod) PodWait {
 	n := held.IndexFailures + held.IndexIgnoredFailures + 1
 	return PodWait{int(n), held.Ended().Add(j.PodBackoff(n)), held.Index}
 }
 
-// WaitAfter returns the end of the backoff that p's failure causes; 0 for none. p must be the newest failure that
-// counts.
+// WaitAfter returns the time until which the failure of p delays the next pod; 0 for no delay. p must be the newest
+// failure that counts.
 func (j *Job) WaitAfter(p *Pod) events.Time {
 	switch {
 	case !j.PerIndex:

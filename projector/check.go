@@ -12,16 +12,18 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// FoldVersion is the version of the fold and of the encoding of states. Raise it whenever the same records may give a
-// state with other bytes. A stored state is compared with the fold only if both have the same version.
+// FoldVersion is the version of the code that computes states from records (the "fold") and encodes them. Raise it
+// whenever the same records may give a state with other bytes. A stored state is compared with the computed state only
+// if both have the same version.
 const FoldVersion = 1
 
-// LeastFold is the oldest fold version that may fold this program's records. Raise it to FoldVersion with each change
-// that an older fold would get wrong, such as a new critical record kind or a new field that the fold reads.
+// LeastFold is the oldest FoldVersion of a program that may read this program's records. Raise it to FoldVersion with
+// each change that an older program would get wrong, such as a new critical record kind or a new field that states
+// depend on.
 const LeastFold = 1
 
-// Readable returns an error that matches events.ErrNewer if this program cannot fold rec: rec is of an unknown
-// critical kind, or starts a program whose records need a newer fold. Call it before folding each record.
+// Readable returns an error that matches events.ErrNewer if this program is too old for rec: rec is of an unknown
+// critical kind, or says that a newer FoldVersion is needed. Call it before applying each record.
 func Readable(rec *events.Record) error {
 	newer := &events.NewerError{Has: events.ReaderVersion{Format: events.Format, Fold: FoldVersion}}
 	if rec.Critical && !rec.Kind.Known() {
@@ -35,9 +37,9 @@ func Readable(rec *events.Record) error {
 	return nil
 }
 
-// Check validates rec as the next record to apply: all that rec refers to must be in earlier records. A log that a
-// controller wrote always passes. A log that was altered together with its checksums may fail. After an error, no
-// decision may be based on the log.
+// Check validates rec as the next record to apply: everything that rec refers to must be in earlier records. A log that
+// a controller wrote always passes. A log that was altered together with its checksums may fail. After an error, the
+// controller must not decide anything from the log.
 func (w *World) Check(rec *events.Record) error {
 	if err := Readable(rec); err != nil {
 		return err
@@ -62,7 +64,7 @@ func (w *World) Check(rec *events.Record) error {
 		}
 	case *events.StoredState:
 		if rec.Stream == events.Controller || w.Subject(rec.Stream) != nil {
-			return nil // the state is known already, so the stored one is not restored
+			return nil // the state is known already, so the stored one is not used
 		}
 		if !w.stated.parts.follows(rec.Stream, f) {
 			return fmt.Errorf("record %d is a part of a state, and the part before it is missing", rec.Sequence)
@@ -82,9 +84,10 @@ func (w *World) Check(rec *events.Record) error {
 	return nil
 }
 
-// Differs compares a stored state of stream s with the state in w. It returns the names of the differing fields; none
-// if they are equal. snapshot says that the stored state comes from a snapshot; otherwise it comes from a StateStored
-// record. If names is nil, the names of objects are not compared.
+// Differs compares a stored state of a Job, CronJob or namespace (stream s names which) with the state that w computed.
+// It returns the names of the differing fields; none if they are equal. facts and names are the two encoded halves of
+// the stored state; if names is nil, the names of objects are not compared. snapshot says that the stored state comes
+// from a snapshot; otherwise it comes from a StateStored record.
 func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []string {
 	if s == events.Controller {
 		own := w.ControllerFacts()
@@ -102,7 +105,8 @@ func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []s
 	return fields
 }
 
-// differing returns the fields in which two encoded messages differ, in message order.
+// differing returns the names of the fields in which the encoded messages own and stored differ. a and b are empty
+// messages to decode them into.
 func differing(own, stored []byte, a, b proto.Message) []string {
 	if bytes.Equal(own, stored) {
 		return nil

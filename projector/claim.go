@@ -9,10 +9,10 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// Claiming means adopting pods and releasing pods (J-172 to J-182). A pod without an owner belongs to the stream of the
-// Job that is to adopt it. If its finalizer is still to be removed, it belongs to the stream of its former Job; see
-// intake/orphans.go. Adopt and release commands carry the version of the pod that the decision was based on: the API
-// server refuses a late command.
+// This file handles commands that adopt or release a pod; both are called "claims" (J-172 to J-182). The records of a
+// pod without an owner are in the stream (records) of the Job that is to adopt it. If its finalizer is still to be
+// removed, they are in the stream of its former Job; see intake/orphans.go. Adopt and release commands carry the
+// version of the pod that the decision was based on, so the API server refuses a late command.
 
 // Orphaned yields the pods without an owner that the Job is to adopt, in the order in which they became adoptable.
 func (j *Job) Orphaned() iter.Seq[*Pod] { return j.orphaned.all }
@@ -20,14 +20,14 @@ func (j *Job) Orphaned() iter.Seq[*Pod] { return j.orphaned.all }
 // OrphanedLen returns the number of pods to adopt.
 func (j *Job) OrphanedLen() int { return j.orphaned.n }
 
-// Disowned yields the pods that the Job is to release because its selector does not match them. The order is that in
-// which this was found.
+// Disowned yields the pods that the Job is to release because its selector does not match them, in the order in which
+// that was found.
 func (j *Job) Disowned() iter.Seq[*Pod] { return j.disowned.all }
 
 // DisownedLen returns the number of pods to release.
 func (j *Job) DisownedLen() int { return j.disowned.n }
 
-// launchClaim folds the command to adopt or release a pod.
+// launchClaim puts a newly decided adoption or release of a pod in flight.
 func (j *Job) launchClaim(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() { j.book.Launch(f, &p.target) })
@@ -35,7 +35,8 @@ func (j *Job) launchClaim(f *commands.Flight) {
 	}
 }
 
-// claimEnded folds the outcome of an adoption or release. It is not called if an observation showed the result first.
+// claimEnded updates the pod when a command to adopt or release it has ended. It is not called if the watch showed the
+// result first.
 func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	p, command, since := j.podOf(flight), flight.Command, flight.Since
 	_, release := command.(*events.ReleasePod)
@@ -77,7 +78,8 @@ func (j *Job) claimant(command events.Command) types.UID {
 	return ""
 }
 
-// claimRefused records a refusal, or an attempt of unknown outcome. since is the time of the decision.
+// claimRefused updates the pod's backoff after an adoption or release was refused, or ended with unknown outcome. since
+// is the time of the decision.
 func (j *Job) claimRefused(pod types.UID, release bool, since events.Time, f *events.CommandEnded) *claimRetry {
 	r := j.claims[pod]
 	if r == nil || r.release != release {

@@ -12,9 +12,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// claimRetry is the backoff of one pod's adoption or release. Each pod has a backoff of its own, so that a pod that a
-// webhook protects does not delay others. If the pod moves to another Job, the backoff of its adoption is kept: the pod
-// is not retried early if it comes back.
+// claimRetry is the backoff before one pod's adoption or release is tried again. Each pod has a backoff of its own, so
+// that a pod that a webhook protects does not delay others. If the pod moves to another Job, the backoff of its
+// adoption is kept: the pod is not retried early if it comes back.
 type claimRetry struct {
 	commands.Retry
 	release bool
@@ -23,7 +23,7 @@ type claimRetry struct {
 // forgetClaims is how long the backoff of a refused adoption is kept after the pod moved away.
 const forgetClaims = time.Hour
 
-// Claiming returns the backoff of the pod's adoption or release; zero if none was refused.
+// Claiming returns the backoff before the pod's adoption or release is tried again; zero if no try was refused.
 func (j *Job) Claiming(pod types.UID) commands.Retry {
 	if r := j.claims[pod]; r != nil {
 		return r.Retry
@@ -31,7 +31,7 @@ func (j *Job) Claiming(pod types.UID) commands.Retry {
 	return commands.Retry{}
 }
 
-// NextClaim returns the backoff that ends first after now among the pods to adopt or release; zero if there is none.
+// NextClaim returns, of all backoffs of the pods to adopt or release, the one that ends first after now; zero for none.
 func (j *Job) NextClaim(now events.Time) commands.Retry {
 	var next commands.Retry
 	for _, pods := range []*queue{&j.orphaned, &j.disowned} {

@@ -5,7 +5,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// jobRows maps each command kind to its effect on a Job.
+// jobRows says, for each kind of command, which methods of Job handle its start, end, cancellation and a restart.
 var jobRows = commands.Rows[*Job]{
 	events.CommandDropFinalizer: {
 		Launch: (*Job).launchDrop, End: (*Job).podEnded, Withdraw: (*Job).cancelRemoval, Restart: (*Job).podRestarted,
@@ -30,17 +30,17 @@ var jobRows = commands.Rows[*Job]{
 	events.CommandResizeGroup:    {Over: (*Job).groupEnded},
 }
 
-// Busy reports whether a command of the Job is in flight.
+// Busy reports whether a command of the Job is in flight: decided, and not ended.
 func (j *Job) Busy() bool { return j.book.Busy() }
 
-// InFlight returns the command called name; nil if it has ended.
+// InFlight returns the command with the ID name if it is in flight (decided, and not ended); else nil.
 func (j *Job) InFlight(name events.CommandID) events.Command { return j.book.InFlight(name) }
 
-// GaveUp reports whether the command called name was cancelled and its outcome is still awaited.
+// GaveUp reports whether the command with the ID name was cancelled and its outcome is still awaited.
 func (j *Job) GaveUp(name events.CommandID) bool { return j.book.GaveUp(name) }
 
-// Retrying returns the command called name and its backoff if it is in backoff and still wanted; else nil. Only such a
-// command may be sent again.
+// Retrying returns the command with the ID name, and its backoff, if it was refused and is still wanted; else nil. Only
+// such a command may be sent again.
 func (j *Job) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry) {
 	f := j.book.Retrying(name)
 	if f == nil || (j.Known() && !j.Settings.Records(j.ManagedBy)) || j.Observed() {
@@ -49,8 +49,8 @@ func (j *Job) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry
 	return f, f.Refused
 }
 
-// AllRetrying returns the names of all commands that Retrying would return, in order of decision. The cost depends on
-// the number of commands in flight.
+// AllRetrying returns the IDs of all commands that Retrying would return, in order of decision. The cost depends on the
+// number of commands in flight.
 func (j *Job) AllRetrying() []events.CommandID {
 	var names []events.CommandID
 	for _, f := range j.book.InOrder() {
@@ -61,7 +61,7 @@ func (j *Job) AllRetrying() []events.CommandID {
 	return names
 }
 
-// PodOf returns the pod of the command called name; nil if it has no pod or has ended.
+// PodOf returns the pod that the command with the ID name is about; nil if it is about no pod or has ended.
 func (j *Job) PodOf(name events.CommandID) *Pod {
 	if f := j.book.Flight(name); f != nil {
 		return j.podOf(f)

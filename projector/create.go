@@ -9,15 +9,16 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// If creates are refused, the Job retries only one of them, because the API server would refuse the others, too
-// (J-057). When no pod is wanted any more, all creates are cancelled (J-164).
+// This file handles the creation of pods. If several creates are refused, the Job retries only one of them, because the
+// API server would refuse the others, too (J-057). When no pod is wanted any more, all creates are cancelled (J-164).
 
-// Create is a pod creation that has not ended. Until it ends, no other pod is created in its slot and index.
+// Create is a pod creation that has not ended. Until it ends, it uses up one of the Job's parallel pods, and its
+// completion index gets no other pod.
 type Create struct {
 	events.CreatePod
 	Sent     events.Time // latest time at which it may have been sent
-	Doubted  bool        // the outcome of a try is unknown, so a refusal does not end it
-	MustList bool        // refused after a try of unknown outcome: look for its pod before the next try
+	Doubted  bool        // the outcome of a try is unknown, so a later refusal does not end the create
+	MustList bool        // refused after a try of unknown outcome: look for the pod of that try before the next try
 
 	target commands.Target
 }
@@ -29,13 +30,14 @@ func (c *Create) Flight() *commands.Flight { return c.target.Flight(events.SlotC
 // Retrying reports whether the create was refused and is retried unchanged.
 func (c *Create) Retrying() bool { return c.Flight().InBackoff() }
 
-// Cancelled reports whether the create is no longer wanted and the outcome of its newest try is awaited.
+// Cancelled reports whether the create is no longer wanted while the outcome of its newest try is awaited.
 func (c *Create) Cancelled() bool {
 	f := c.Flight()
 	return f != nil && f.Cancelled
 }
 
-// late returns the time until which a second try may still create a duplicate; 0 if there was only one try.
+// late returns the time until which a second try may still create a second pod; 0 if the create was sent only once. s
+// has the timeout of requests.
 func (c *Create) late(s *events.Settings) events.Time {
 	if !c.Again {
 		return 0
@@ -43,7 +45,8 @@ func (c *Create) late(s *events.Settings) events.Time {
 	return c.Sent.Add(s.RequestTimeout)
 }
 
-// OnItsWay reports whether the CreatePod command is in flight, and neither in backoff nor cancelled.
+// OnItsWay reports whether the request to create the pod is being sent or answered: it is neither waiting in a backoff
+// after a refusal nor cancelled.
 func (c *Create) OnItsWay() bool {
 	f := c.Flight()
 	if f == nil || f.InBackoff() || f.Cancelled {
@@ -53,17 +56,18 @@ func (c *Create) OnItsWay() bool {
 	return asked
 }
 
-// Creates returns the creates that have not ended, by ordinal.
+// Creates returns the creates that have not ended, by ordinal (the number of a create within its Job).
 func (j *Job) Creates() []*Create { return j.creates }
 
-// Creating returns the shared backoff of refused creates.
+// Creating returns the backoff after refused creates, which all creates of the Job share.
 func (j *Job) Creating() *commands.Retry { return j.book.Shared(events.BackoffCreates) }
 
 func (j *Job) launchCreate(f *commands.Flight) {
 	j.book.Launch(f, &j.creating(f.Command.(*events.CreatePod)).target)
 }
 
-// creating returns the Create of a command: a new one, or one of unknown outcome that is sent again.
+// creating returns the Create that a CreatePod command is about. It is a new one, or one of unknown outcome that is
+// sent again.
 func (j *Job) creating(c *events.CreatePod) *Create {
 	if known := j.Create(c.Ordinal); known != nil {
 		known.Sent, known.Again = j.Now, true
@@ -82,10 +86,10 @@ func (j *Job) launchLook(f *commands.Flight) {
 	}
 }
 
-// rekey gives the creates that have not ended the new hash of their template, after the spec was recorded again under
-// another hash key: a retry must ask for the same template as the first try. The hidden values of the template may have
-// changed unnoticed. But a retry has the same pod name, and meets the pod that the first try made, so no second pod
-// results. If the redacted text is different, the template has changed, and rekey does nothing.
+// rekey replaces the hash of the pod template in the creates that have not ended. It is called when the spec was
+// recorded again, hashed with another secret key: a retry must ask for the same template as the first try. Values that
+// the redacted template hides may have changed unnoticed. But a retry has the same pod name and finds that name taken,
+// so no second pod results. If the redacted text is different, the template has changed, and rekey does nothing.
 func (j *Job) rekey(had, spec *events.JobSpec) {
 	if had == nil || had.Key == spec.Key || had.Redacted == "" || had.Redacted != spec.Redacted {
 		return
@@ -107,7 +111,7 @@ func (j *Job) rekey(had, spec *events.JobSpec) {
 	}
 }
 
-// Create returns the create with that ordinal that has not ended; nil for none.
+// Create returns the create with that ordinal (its number within the Job) if it has not ended; nil for none.
 func (j *Job) Create(ordinal uint64) *Create {
 	if k, ok := j.findCreate(ordinal); ok {
 		return j.creates[k]
@@ -121,7 +125,7 @@ func (j *Job) findCreate(ordinal uint64) (int, bool) {
 	})
 }
 
-// RetryingCreate returns the create in backoff, even if it is cancelled; nil for none.
+// RetryingCreate returns the create that waits in backoff after a refusal, even if it is cancelled; nil for none.
 func (j *Job) RetryingCreate() *Create {
 	if j.Creating().Count == 0 {
 		return nil // no create was refused since the last success: do not search a large Job's creates
@@ -134,9 +138,9 @@ func (j *Job) RetryingCreate() *Create {
 	return nil
 }
 
-// settle ends the create with that ordinal, because its pod was observed or certainly created. A later outcome of the
-// command changes nothing, so both orders give the same state. late is the time until which another try may still take
-// effect; 0 for none.
+// settle ends the create with that ordinal (its number within the Job), because its pod was observed or certainly
+// created. If the answer to the command is recorded later, it changes nothing, so both orders give the same state. late
+// is the time until which another try may still create a second pod; 0 for none.
 func (j *Job) settle(ordinal uint64) (late events.Time) {
 	if ordinal == 0 {
 		return 0
@@ -148,14 +152,14 @@ func (j *Job) settle(ordinal uint64) (late events.Time) {
 		j.Window = min(j.Window+1, j.Settings.MaxPodsPerDecision)
 		if j.RetryingCreate() == nil {
 			j.Creating().Clear()
-		} else { // the reason for the refusal may be gone: start the backoff again
+		} else { // a create succeeded, so the reason for the refusal may be gone: start the backoff again
 			j.Creating().Count, j.Creating().Until = 1, j.Now.Add(j.Settings.APIBackoff)
 		}
 	}
 	return late
 }
 
-// drop removes a create that has ended.
+// drop removes a create that has ended from the Job, and frees its index.
 func (j *Job) drop(c *Create) {
 	k, _ := j.findCreate(c.Ordinal)
 	j.creates = slices.Delete(j.creates, k, k+1)
@@ -163,13 +167,14 @@ func (j *Job) drop(c *Create) {
 	j.occupy(c.Index, -1)
 }
 
-// createEnded folds the outcome of the newest try of a create, or of a look for its pod.
+// createEnded updates the create when its newest try, or a read that looks for its pod, has ended. name is the name of
+// the pod.
 func (j *Job) createEnded(flight *commands.Flight, f *events.CommandEnded, name string) {
 	c := j.createOf(flight)
 	looking := flight.Command.Traits().Reads
 	switch f.Ending {
 	case events.Done:
-		if f.UID == "" { // a look that found no pod
+		if f.UID == "" { // a read found no pod
 			j.drop(c)
 			return
 		}
@@ -196,9 +201,9 @@ func (j *Job) createEnded(flight *commands.Flight, f *events.CommandEnded, name 
 	}
 }
 
-// createRefused folds a refusal. The first refused create of a Job stays in flight and is retried; any other ends, and
-// its slot is free. A refusal does not end a create with a try of unknown outcome: the reason may be the pod that this
-// try made.
+// createRefused updates a create that the API server refused. looking says that the refused request was a read that
+// looks for the create's pod. The first refused create of a Job is retried; any other ends. A refusal does not end a
+// create with an earlier try of unknown outcome: that try may have made the pod that is the reason for the refusal.
 func (j *Job) createRefused(c *Create, flight *commands.Flight, f *events.CommandEnded, looking bool) {
 	j.createFailed(flight, f)
 	j.Window = j.Settings.FirstWindow()
@@ -216,7 +221,7 @@ func (j *Job) createRefused(c *Create, flight *commands.Flight, f *events.Comman
 	}
 }
 
-// createFailed records a failed try in the Job's backoff for creates.
+// createFailed extends the Job's shared backoff for creates after a try failed.
 func (j *Job) createFailed(flight *commands.Flight, f *events.CommandEnded) {
 	if flight.InBackoff() {
 		j.book.Retry(j.Now, flight, f)
@@ -225,20 +230,20 @@ func (j *Job) createFailed(flight *commands.Flight, f *events.CommandEnded) {
 	j.Creating().Refused(j.Settings, flight.Since, j.Now, f)
 }
 
-// unfly ends the command in flight of a create. The create keeps its slot.
+// unfly ends the command in flight of a create, but keeps the create: it still uses up one of the Job's parallel pods.
 func (j *Job) unfly(c *Create) { j.book.Land(c.Flight()) }
 
-// doubt records that the create's outcome is unknown.
+// doubt marks the create's outcome as unknown, and ends its command.
 func (j *Job) doubt(c *Create) {
 	j.unfly(c)
 	c.Doubted = true
 }
 
-// cancelCreate folds the decision to cancel the create. The create ends with the outcome of the try in flight.
+// cancelCreate marks the create as cancelled. The create ends with the outcome of the try in flight.
 func (j *Job) cancelCreate(f *commands.Flight) { f.Cancelled = true }
 
-// createRestarted folds a restart of the process. The create keeps its slot, and may have been sent until now. A create
-// in backoff is retried without a new decision.
+// createRestarted updates a create when the process has restarted: its outcome is unknown, and it may have been sent
+// until now. A create in backoff is retried without a new decision.
 func (j *Job) createRestarted(f *commands.Flight) {
 	c := j.createOf(f)
 	if !f.InBackoff() || f.Cancelled {
@@ -248,13 +253,14 @@ func (j *Job) createRestarted(f *commands.Flight) {
 	c.Again = c.Again || c.Flight() != nil
 }
 
-// createOf returns the create of a command.
+// createOf returns the create that a command in flight is about; nil if it has ended.
 func (j *Job) createOf(f *commands.Flight) *Create {
 	ordinal, _ := events.OrdinalOf(f.Command)
 	return j.Create(ordinal)
 }
 
-// created adds the pod of a finished create before the watch has shown the pod.
+// created adds the pod of a successful create, before the watch has shown the pod. name is the pod's name; late is the
+// time until which a second try may still create a second pod.
 func (j *Job) created(c *Create, name string, f *events.CommandEnded, late events.Time) {
 	p := j.addPod()
 	p.Name, p.LateCreate = name, late

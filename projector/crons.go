@@ -7,7 +7,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// CronJob is the state folded from the records of one CronJob's stream. Package cronjob does the folding.
+// CronJob is the state of one CronJob, computed from its records. Package cronjob does the computing.
 type CronJob struct {
 	cronjob.CronJob
 	stating line.Links[CronJob] // position in the list of CronJobs by last checkpoint (statement.crons)
@@ -16,14 +16,14 @@ type CronJob struct {
 // cronName is the namespace and name of a CronJob.
 type cronName struct{ namespace, name string }
 
-// newCronJob returns a CronJob of which only the stream is known.
+// newCronJob returns an empty CronJob that knows only its stream (the name of its part of the log).
 func newCronJob(stream events.Stream, w *World) *CronJob {
 	c := &CronJob{}
 	c.Begin(stream, &w.Settings, w.zones, &w.watch)
 	return c
 }
 
-// cronFromWire decodes the state of a CronJob.
+// cronFromWire decodes a stored state of a CronJob.
 func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.CronJobState) (*CronJob, error) {
 	c := newCronJob(stream, w)
 	return c, c.Restore(ref, s)
@@ -33,13 +33,13 @@ func (c *CronJob) over() bool                             { return c.Over() }
 func (c *CronJob) began() events.Sequence                 { return c.First }
 func (c *CronJob) toWire() (*pb.JobState, *pb.StateNames) { return c.ToWire() }
 
-// CronJob returns the CronJob of a stream; nil if there is none.
+// CronJob returns the CronJob whose records are in stream s; nil if there is none.
 func (w *World) CronJob(s events.Stream) *CronJob {
 	c, _ := w.subjects[s].(*CronJob)
 	return c
 }
 
-// CronJobs returns all CronJobs, seen or not, in the order in which their streams began.
+// CronJobs returns all CronJobs, even if the CronJob's object was not seen, in the order of their first records.
 func (w *World) CronJobs() []*CronJob {
 	var out []*CronJob
 	for _, s := range w.Subjects() {
@@ -50,7 +50,7 @@ func (w *World) CronJobs() []*CronJob {
 	return out
 }
 
-// holdCron adds a CronJob, replacing one of the same stream.
+// holdCron adds a CronJob to the world, replacing a known one with the same UID.
 func (w *World) holdCron(c *CronJob) Subject {
 	if known := w.CronJob(c.Stream); known != nil {
 		w.dropCron(known)
@@ -64,7 +64,7 @@ func (w *World) holdCron(c *CronJob) Subject {
 	return c
 }
 
-// nameCron enters the CronJob into the index of names, if it exists.
+// nameCron makes CronJobNamed find the CronJob, if its object is known to exist.
 func (w *World) nameCron(c *CronJob) {
 	if c.Known() && !c.Gone {
 		w.named[cronName{c.Ref.Namespace, c.Ref.Name}] = c.Stream
@@ -80,7 +80,7 @@ func (w *World) CronJobNamed(namespace, name string) *CronJob {
 	return w.CronJob(stream)
 }
 
-// dropCron forgets a CronJob, its name and its index of Jobs.
+// dropCron forgets a CronJob, its name and its Jobs.
 func (w *World) dropCron(c *CronJob) {
 	w.stated.crons.Remove(c)
 	if name := (cronName{c.Ref.Namespace, c.Ref.Name}); w.named[name] == c.Stream {
@@ -93,8 +93,8 @@ func (w *World) dropCron(c *CronJob) {
 	}
 }
 
-// followRuns updates the index from Job to CronJob after a record that is not about a Job itself. The Job of a finished
-// create joins the index. Jobs that turn out to be in another namespace leave it.
+// followRuns updates w.runs, the map from Jobs to their CronJob, after a record of CronJob c that is not about a Job
+// itself. A Job that the CronJob has created is added. A Job that turns out to be in another namespace is removed.
 func (w *World) followRuns(c *CronJob, rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.CommandEnded:

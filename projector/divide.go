@@ -10,23 +10,24 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// The state of a Job with many pods is stored in chunks ("parts"), a few per turn of the loop, while the Job goes on.
-// The pods still to store wait in queue left. Each part takes pods from the front of left, and moves them to queue
-// told. A pod that changes after that moves back to left. The last part has the rest of left, and the state without
-// pods. All parts together are the state as of the last part. Example: 10,000 pods in parts of 1,000, of which 50
-// change after they were stored, are stored 10,050 times.
+// This file stores the state of a Job with many pods in chunks ("parts"), a few per turn of the loop, while the Job
+// goes on. The pods still to store wait in queue left. Each part takes pods from the front of left, and moves them to
+// queue told. A pod that changes after that moves back to left. The last part has the rest of left, and the state
+// without pods. All parts together are the state as of the last part. Example: 10,000 pods in parts of 1,000, of which
+// 50 change after they were stored, are stored 10,050 times.
 
-// division is the progress of storing a Job's state in parts.
+// division is the progress of storing a Job's state in parts: which pods are stored already.
 type division struct {
 	left  queue  // pods to store
-	told  queue  // pods stored in their current form
-	round uint32 // number of this division; each division stores the whole state once
+	told  queue  // pods stored, and unchanged since
+	round uint32 // number of this division, from 1; each division stores the whole state once
 	parts uint32 // number of parts stored in this division
 	open  bool   // the newest file has parts, but not yet the last one, which completes the state
 }
 
-// Values of Pod.line. A pod in queue told has the round of the current division. A pod in queue left has lineLeft, or
-// the round of an earlier division. lineNone: the pod is in neither queue.
+// Values of Pod.line, which says in which of the two queues a pod is. A pod in queue told (stored) has the number of
+// the current division (one round of storing all pods). A pod in queue left (to store) has lineLeft, or the number of
+// an earlier division. lineNone: in neither queue.
 const (
 	lineNone uint32 = 0
 	lineLeft uint32 = math.MaxUint32
@@ -36,8 +37,8 @@ func newDivision() division {
 	return division{left: queue{which: inLine}, told: queue{which: inLine}, round: 1}
 }
 
-// again starts a new division in which no pod is stored. Queue left may still hold pods that an earlier division stored
-// and that are forgotten since: the next parts say so.
+// again starts a new division: all pods are to be stored once more. Queue left may still hold pods that are gone but
+// were stored by an earlier division. The next parts say that these pods are forgotten.
 func (d *division) again() {
 	d.left.join(&d.told)
 	d.told = queue{which: inLine}
@@ -45,29 +46,33 @@ func (d *division) again() {
 	d.round++
 }
 
-// Parted reports whether the newest file has parts of a stream's state, but not the last one. Until it has the last
-// part, the subject is neither retired nor forgotten, because a reader of the parts would miss that.
+// Parted reports whether the newest file of the log has parts of the state of s (a Job, or a namespace with orphan
+// pods), but not the last part. Until it has the last part, the state is kept even if no work is left: a reader who
+// begins with that file needs all parts.
 func (w *World) Parted(s events.Stream) bool {
 	subject := w.subjects[s]
 	return HolderOf(subject) != nil && HolderOf(subject).division.open
 }
 
-// Divides reports whether a stream's state can be stored in parts: it holds pods. Other states are always stored whole.
+// Divides reports whether the state of s can be stored in parts: s is a Job, or a namespace with orphan pods. Other
+// states are always stored whole.
 func (w *World) Divides(s events.Stream) bool {
 	subject := w.subjects[s]
 	return HolderOf(subject) != nil
 }
 
-// Divide starts a new division of a stream's state. The next StatePart returns its first part.
+// Divide starts to store the state of s (a Job, or a namespace with orphan pods) in parts, from the beginning. The next
+// StatePart returns the first part.
 func (w *World) Divide(s events.Stream) {
 	if subject := w.subjects[s]; HolderOf(subject) != nil {
 		HolderOf(subject).division.again()
 	}
 }
 
-// StatePart returns the next part of a stream's state, of about budget bytes at most. The last part completes the state
-// as of now. It may be larger than budget, by the data of the Job besides pods. With budget <= 0 the part is empty and
-// not the last. ok is false if the stream has no pods in memory.
+// StatePart returns the next part of the state of s (a Job, or a namespace with orphan pods), of about budget bytes at
+// most, encoded as facts (what decisions read) and names. last says that this part completes the state as of now. The
+// last part may exceed budget by the size of the data besides pods. With budget <= 0 the part is empty and not the
+// last. ok is false if s has no pods in memory.
 func (w *World) StatePart(s events.Stream, budget int) (facts, names []byte, last, ok bool) {
 	subject := w.subjects[s]
 	if HolderOf(subject) == nil {
@@ -94,11 +99,12 @@ func (w *World) StatePart(s events.Stream, budget int) (facts, names []byte, las
 	return facts, names, last, true
 }
 
-// take moves pods from queue left into a part until the part has budget bytes. It returns the new size of the part.
+// take moves pods from queue left into the part s until the part has budget bytes. size is the part's size so far; take
+// returns the new size.
 func (d *division) take(s *pb.JobState, names *pb.StateNames, size, budget int) int {
 	for p := d.left.first; p != nil; p = d.left.first {
 		state, name := d.toldAs(p, names)
-		n := proto.Size(state) + proto.Size(name) + 8 // including tags and lengths
+		n := proto.Size(state) + proto.Size(name) + 8 // 8 bytes for tags and lengths
 		if size > 0 && size+n > budget || budget <= 0 {
 			return size
 		}
@@ -120,7 +126,7 @@ func (d *division) toldAs(p *Pod, names *pb.StateNames) (*pb.PodState, *pb.PodNa
 	return p.toWire(names)
 }
 
-// restBytes estimates the size in bytes of the state without pods.
+// restBytes estimates the encoded size in bytes of the Job's state without pods.
 func (j *Job) restBytes() int {
 	const job, condition, create, flight, uid, failure, try, claim = 400, 100, 160, 80, 20, 9, 100, 60
 	n := job + condition*len(j.Base.Conditions) + create*len(j.creates) + uid*len(j.uncounted) + try*len(j.Ends) + claim*len(j.claims)
@@ -131,8 +137,8 @@ func (j *Job) restBytes() int {
 	return n + flight + uid*len(j.marked)
 }
 
-// partOf returns the part number of an encoded state, and whether it is the last; 0 for a whole state. It does not
-// decode the rest.
+// partOf returns the part number of an encoded state, from 1, and whether it is the last part. part is 0 for a state
+// that is not divided. It decodes only these two fields.
 func partOf(facts []byte) (part uint64, last bool) {
 	for len(facts) > 0 {
 		field, kind, n := protowire.ConsumeTag(facts)

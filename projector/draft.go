@@ -2,7 +2,7 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// Draft is a record without a sequence.
+// Draft is a record to append: it has no sequence (place in the log) yet.
 type Draft struct {
 	Stream   events.Stream
 	Kind     events.Kind

@@ -2,8 +2,8 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// enter adds the pod to the tallies and puts it into the queue of its stage. Call leave before the pod changes, and
-// enter afterwards.
+// enter recomputes what a pod adds to the Job's counts, and moves the pod to the queue of its stage (how far it is on
+// its way into the status). Call leave before the pod changes, and enter after the change.
 func (j *Job) enter(p *Pod) {
 	was := p.in
 	j.facts(p)
@@ -19,13 +19,13 @@ func (j *Job) enter(p *Pod) {
 	if p.stage == Unlisted {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
 		p.in.freshFailed = !p.in.freshSucceeded
-		// A pod that a status write in flight accounts for may have lost its valid index
+		// The pod's index may have become invalid since the status write that accounts for the pod was sent
 		p.in.completing, p.in.completes = p.in.freshSucceeded && j.indexValid(p), p.Index
 		p.in.urgent = p.Deleted != 0
 	}
 	p.in.heldCounted = p.stage == Holding && !p.Ignored()
-	// The end of a failed pod also goes into the backoff record if a rule ignores the failure: it delays new pods, too
-	// (J-105). A held-back pod is there already, because it was unlisted before
+	// The end of a failed pod delays new pods even if a podFailurePolicy rule ignores the failure, so it also goes into
+	// the backoff record (J-105). A pod that is held back until its replacement exists is in that record already
 	ignored := p.Held() && p.Ignored() && !p.Surplus && j.indexValid(p)
 	switch {
 	case p.stage == Unlisted || ignored || elsewhere:

@@ -6,21 +6,23 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// followUp is what happened to a retired Job since its retirement, with its commands in flight.
+// followUp holds what happened to a retired Job (finished, without work left) since it retired, and its commands in
+// flight.
 type followUp struct {
-	now     events.Time // newest record that concerned the Job
-	deleted bool        // under deletion, or gone
+	now     events.Time // time of the newest record that concerned the Job
+	deleted bool        // the Job's object is under deletion, or gone
 	look    bool        // a live read is needed before the next write
 	book    commands.Book[*Retired]
 }
 
-// retiredRows maps each command kind to its effect on a retired Job.
+// retiredRows says, for each kind of command, which methods of Retired handle it.
 var retiredRows = commands.Rows[*Retired]{
 	events.CommandReadJob:   {Over: (*Retired).readEnded},
 	events.CommandDeleteJob: {Over: (*Retired).deleteEnded},
 }
 
-// followed returns the Job's follow-up, creating it with the first record after the retirement.
+// followed returns what happened since the Job retired (finished, without work left). It creates the followUp at the
+// first record after that.
 func (r *Retired) followed() *followUp {
 	if r.followUp == nil {
 		r.followUp = &followUp{}
@@ -29,7 +31,8 @@ func (r *Retired) followed() *followUp {
 	return r.followUp
 }
 
-// Apply folds a record. The World sets TTL first.
+// Apply updates the retired Job (finished, without work left) by one record. The World sets the field TTL before it
+// calls Apply.
 func (r *Retired) Apply(rec *events.Record) {
 	if rec.Stream == r.ID() {
 		r.Head = rec.Sequence
@@ -52,13 +55,14 @@ func (r *Retired) Apply(rec *events.Record) {
 	}
 }
 
-// seen folds an observation of the Job's object.
+// seen updates the retired Job (finished, without work left) by an observation of its object. It ignores an observation
+// of an older version.
 func (r *Retired) seen(f *events.JobSeen) {
 	if f.Version < r.Version {
 		return
 	}
 	if retry := r.followUp.book.Shared(events.BackoffWrites); f.Version > r.Version && retry.Class == events.RefusedConflict {
-		retry.Clear() // the newer version is here
+		retry.Clear() // the API server refused a write because of a newer version: that version is known now
 	}
 	r.Version = f.Version
 	if f.Status != nil {
@@ -67,21 +71,23 @@ func (r *Retired) seen(f *events.JobSeen) {
 	r.followUp.deleted, r.followUp.look = f.Deleted != 0, false
 }
 
-// readEnded folds the outcome of a live read. The Job that was found has already been folded as an observation.
+// readEnded updates the retired Job (finished, without work left) when a read from the API server has ended. If the
+// read found the Job, an observation record before this one already has it.
 func (r *Retired) readEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	u := r.followUp
 	switch {
 	case f.Ending == events.Done && f.UID == r.Ref.UID:
 		u.look = false
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
-		u.deleted = true // another Job has the name, or none
+		u.deleted = true // another Job has the name, or no Job has it
 	case f.Ending == events.Refused, f.Ending == events.OutcomeUnknown:
 		u.book.Shared(events.BackoffWrites).Refused(r.Settings, flight.Since, u.now, f)
 	}
 }
 
-// News reports whether an observation of the Job's object is to be recorded: it changes the deletion time, or answers a
-// live read. Without Settings.DeleteExpired no decision reads it, so it is never recorded.
+// News reports whether an observation of the object of a retired Job (finished, without work left) is to be recorded:
+// it changes the deletion time, or answers a live read. Without Settings.DeleteExpired no decision reads it, so it is
+// never recorded.
 func (r *Retired) News(o *events.Observation, f *events.JobSeen) bool {
 	switch {
 	case !r.Settings.DeleteExpired || f.Version <= r.Version:
@@ -96,7 +102,8 @@ func (r *Retired) News(o *events.Observation, f *events.JobSeen) bool {
 	return ttlOf(o.Spec) != r.TTL || (f.Deleted != 0) != r.Deleted() || finished != r.Finished
 }
 
-// deleteEnded folds the outcome of a deletion. If the Job has changed, a live read follows.
+// deleteEnded updates the retired Job (finished, without work left) when its deletion has ended. If the API server
+// refused it because the Job has changed, a read from the API server follows.
 func (r *Retired) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	u := r.followUp
 	switch {
@@ -116,7 +123,8 @@ func (r *Retired) Expires() events.Time {
 	return expiresAt(r.Finished, r.TTL, r.Settings)
 }
 
-// Due returns the end of the TTL. It is a time of the API server, so a clock step does not move it.
+// Due returns when a decision about the Job is needed: at the end of its TTL. It is a time of the API server's clock,
+// so a step of our clock does not move it.
 func (r *Retired) Due(now events.Time) events.Time {
 	if at := r.Expires(); at != 0 {
 		return max(at, now)
@@ -133,7 +141,7 @@ func (r *Retired) Look() bool { return r.followUp != nil && r.followUp.look }
 // Busy reports whether a command of the Job is in flight.
 func (r *Retired) Busy() bool { return r.followUp != nil && r.followUp.book.Busy() }
 
-// Writing returns the backoff of the Job's writes and reads.
+// Writing returns the backoff that writes and reads of the Job's object share; zero if none was refused.
 func (r *Retired) Writing() commands.Retry {
 	if r.followUp == nil {
 		return commands.Retry{}
@@ -141,7 +149,7 @@ func (r *Retired) Writing() commands.Retry {
 	return *r.followUp.book.Shared(events.BackoffWrites)
 }
 
-// InFlight returns the command called name; nil if it has ended.
+// InFlight returns the command with the ID name if it is in flight (decided, and not ended); else nil.
 func (r *Retired) InFlight(name events.CommandID) events.Command {
 	if r.followUp == nil {
 		return nil
@@ -176,5 +184,5 @@ func (r *Retired) restoreFollowUp(w *pb.FollowUpState) error {
 	return reader.err
 }
 
-// ID returns the Job's stream.
+// ID returns the name of the Job's stream (its part of the log).
 func (r *Retired) ID() events.Stream { return events.JobStream(r.Ref.UID) }

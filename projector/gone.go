@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// podGone folds the deletion of a pod's object; p is nil if the pod is unknown.
+// podGone removes a pod whose object was deleted; p is nil if the pod is unknown. A pod that a status write in flight
+// accounts for is kept until that write has ended.
 func (j *Job) podGone(p *Pod) {
 	if p == nil {
 		return
@@ -28,7 +29,7 @@ func (j *Job) podGone(p *Pod) {
 	if p.in.completing && j.Indexed {
 		j.uncomplete(p.in.completes)
 	}
-	j.reviewIndex(p.Index) // another failed pod of the index may now be the held-back one
+	j.reviewIndex(p.Index) // another failed pod of the index may now be the one that is held back for a replacement
 	for _, f := range []*commands.Flight{p.Drop(), p.Delete(), p.Claim()} {
 		j.book.Land(f)
 	}
@@ -37,8 +38,8 @@ func (j *Job) podGone(p *Pod) {
 	}
 }
 
-// forget removes a forgotten pod from the queues of the division. If a part of the stored state lists the pod, it waits
-// in queue left again, so that a later part says that it is forgotten.
+// forget removes a deleted pod from the queues of d. If a stored part of the Job's state lists the pod, forget puts it
+// back into queue left, so that a later part says that the pod is forgotten.
 func (d *division) forget(p *Pod) {
 	switch p.line {
 	case lineNone:
@@ -54,8 +55,8 @@ func (d *division) forget(p *Pod) {
 	}
 }
 
-// unwritten clears the mark "written" of all pods when the status write has ended. Pods whose object was deleted
-// meanwhile are then forgotten.
+// unwritten clears the mark "written" of all pods when the status write that accounts for them has ended. Pods whose
+// object was deleted meanwhile are then removed.
 func (j *Job) unwritten(*commands.Flight) {
 	marked := j.marked
 	j.marked = nil

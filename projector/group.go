@@ -6,8 +6,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// A Job's pods are scheduled together by a Workload and a PodGroup. Group.Stage says how far these are. The stages
-// under the rules of Kubernetes 1.37:
+// A Job's pods are scheduled together (as a "gang") by a Workload and a PodGroup. Group.Stage says which of these
+// objects exist. The stages under the rules of Kubernetes 1.37:
 //
 //	stage                command         outcome                   next stage
 //	new Job              CreateWorkload  done                      half
@@ -20,25 +20,25 @@ import (
 // While the API server refuses these objects, a Job that asks for a gang waits. Any other Job gets the stage foreign,
 // and pods without a group.
 
-// GroupStage is the progress of the objects that schedule a Job's pods together (J-239 to J-248).
+// GroupStage says which objects exist of the two that schedule a Job's pods together (J-239 to J-248).
 type GroupStage uint8
 
-// The stages. After a command with unknown outcome the stage is GroupUnsought again.
+// The values of Group.Stage. After a group command with unknown outcome the stage is GroupUnsought again.
 const (
 	GroupUnsought GroupStage = iota // not looked up yet
 	GroupMissing                    // the Job has no Workload
 	GroupHalf                       // the Workload exists, the PodGroup does not
 	GroupReady                      // both exist: pods name the PodGroup
 	GroupForeign                    // the objects are not the Job's, or do not fit it: no group for its pods (J-242)
-	GroupTaken                      // the name for a create is taken
+	GroupTaken                      // a Workload or PodGroup of another owner has the name that we wanted to use
 )
 
-// Group is what is known of the Job's Workload and PodGroup. The names are evidence.
+// Group is what is known of the Job's Workload and PodGroup. Their names are for people; no decision reads them.
 type Group struct {
 	Stage              GroupStage
 	Workload, PodGroup string
-	// Size is the objects' minCount as far as known; 0 for none. If the owner's Workload is used, it is the parallelism
-	// for which the PodGroup was made from that Workload's template.
+	// Size is the minCount of the objects, as far as known; 0 for none. If the Job uses the Workload of its owner, Size
+	// is the parallelism for which the PodGroup was made from a template in that Workload.
 	Size int32
 	// Sure: the PodGroup was seen or made, and nothing has happened since that could delete it. A PodGroup with running
 	// pods cannot be deleted.
@@ -46,7 +46,7 @@ type Group struct {
 	Beta bool // objects of Kubernetes 1.37
 }
 
-// Gang reports whether the Job's pods are scheduled together, or at least by a PodGroup (J-240).
+// Gang reports whether the Job needs a PodGroup, so that its pods are scheduled together (J-240).
 func (j *Job) Gang() bool {
 	s := j.Settings
 	if !s.GangScheduling || j.Deleted != 0 || j.Gone || j.finished || j.Spec == nil || j.Spec.SchedulingGroup {
@@ -68,13 +68,13 @@ func (j *Job) Gang() bool {
 // Beta reports whether the rules of Kubernetes 1.37 apply to the Job's group.
 func (j *Job) Beta() bool { return j.Settings.Gangs.AsksBeta() }
 
-// AsksForGang reports whether the Job waits as long as it cannot have its group: its spec asks for a gang, or its owner
+// AsksForGang reports whether the Job creates no pods until it has its PodGroup: its spec asks for a gang, or its owner
 // delegates the PodGroup to the Job controller.
 func (j *Job) AsksForGang() bool {
 	return j.Parent == events.ParentDelegates || (j.Spec != nil && j.Spec.SchedulingPolicy == events.PolicyGang)
 }
 
-// GroupSize returns the wanted Size of the Job's group; 0 if pods are scheduled one by one.
+// GroupSize returns the minCount that the Job's group should have; 0 if pods are scheduled one by one.
 func (j *Job) GroupSize() int32 {
 	switch {
 	case j.Parent == events.ParentDelegates:
@@ -92,7 +92,7 @@ func (j *Job) GroupHeld() bool {
 	return j.Gang() && stage != GroupReady && stage != GroupForeign && j.Regrouping().Count > 0
 }
 
-// groupSeen folds the result of FindGroup.
+// groupSeen updates the Job's group by what a FindGroup command found.
 func (j *Job) groupSeen(f *events.GroupSeen) {
 	g := &j.Group
 	g.Workload, g.PodGroup = f.Workload, f.PodGroup
@@ -120,12 +120,12 @@ func (j *Job) groupSeen(f *events.GroupSeen) {
 // Grouping returns the group command in flight; nil for none.
 func (j *Job) Grouping() *commands.Flight { return j.book.Itself.Flight(events.SlotGroup) }
 
-// Regrouping returns the backoff of refused group commands.
+// Regrouping returns the backoff that refused group commands share.
 func (j *Job) Regrouping() *commands.Retry { return j.book.Shared(events.BackoffGroup) }
 
-// groupEnded folds the outcome of a group command. Sending a command twice is harmless: a search finds the object of an
-// earlier create, or a create finds its name taken. The objects that FindGroup found have been folded as an
-// observation.
+// groupEnded updates the Job's group when a group command has ended. Sending a command twice is harmless: a search
+// finds the object of an earlier create, or a create finds its name taken. What FindGroup found is in an earlier
+// record.
 func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name string) {
 	g := &j.Group
 	switch f.Ending {
@@ -163,8 +163,8 @@ var groupMade = [events.MaxCommandKind + 1]func(j *Job, made events.Command, nam
 	events.CommandResizeGroup: func(j *Job, made events.Command, _ string) { j.Group.Size = made.(*events.ResizeGroup).MinCount },
 }
 
-// endMetGroup ends a group command in backoff in two cases. The Job's pods are no longer a gang. Or the API server
-// forbids access to the objects, and the Job does not ask for a gang.
+// endMetGroup ends a refused group command that is no longer useful: the Job's pods are no longer a gang, or the API
+// server forbids access to the objects and the Job does not ask for a gang.
 func (j *Job) endMetGroup() {
 	f := j.Grouping()
 	switch {
@@ -180,8 +180,8 @@ func (j *Job) endMetGroup() {
 	j.book.Land(f)
 }
 
-// groupRestarted folds a restart of the process. The objects are looked up again if a group command was in flight, or
-// if the rules of another Kubernetes version apply now.
+// groupRestarted updates the Job's group when the process has restarted. The objects are looked up again if a group
+// command was in flight, or if the rules of another Kubernetes version apply now.
 func (j *Job) groupRestarted() {
 	g := &j.Group
 	switch {

@@ -7,13 +7,13 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// indexes tracks the completion indexes of an Indexed Job: which are complete, and which pod has which. All of it can
-// be rebuilt from the published status, the pods and the creates; recount does so.
+// indexes tracks the completion indexes of an Indexed Job: which are complete, and which pods each index has. It is not
+// stored; recount rebuilds it from the published status, the pods and the creates.
 type indexes struct {
-	completed indexset.Set // succeeded indexes in range: published, or of ended pods that no status accounts for
-	taken     indexset.Set // indexes that need no pod: completed, failed or occupied
+	completed indexset.Set // succeeded indexes in range: published, or of an ended pod that no status counts yet
+	taken     indexset.Set // indexes that need no pod: completed, failed, or with an occupant
 	occupants map[int32]occupants
-	crowded   map[int32]struct{} // indexes with more than one occupant, or with an occupant that is not needed
+	crowded   map[int32]struct{} // indexes with more than one occupant, or with an occupant that they do not need
 	index     perIndex
 	rules     []policy.SuccessRule // rules of the successPolicy
 	progress  []int32              // per rule: how many of its indexes have succeeded
@@ -22,14 +22,15 @@ type indexes struct {
 // occupants are the running pods and the unfinished creates of one index.
 type occupants struct {
 	n    int32 // pods and creates
-	pods *Pod  // linked by Pod.beside
+	pods *Pod  // first of a list linked by Pod.beside
 }
 
 func newIndexes() indexes {
 	return indexes{occupants: map[int32]occupants{}, crowded: map[int32]struct{}{}, index: newPerIndex()}
 }
 
-// complete records that index i succeeded: by an ended pod that no status accounts for yet, or in the published status.
+// complete marks index i as succeeded. Either the published status says so, or an ended pod does that no status counts
+// yet.
 func (x *indexes) complete(i int32) {
 	if x.completed.Add(i) {
 		x.follow(i, 1)
@@ -40,7 +41,7 @@ func (x *indexes) complete(i int32) {
 	}
 }
 
-// reopen reverts complete: index i has not succeeded.
+// reopen marks index i as not succeeded; it reverts complete.
 func (x *indexes) reopen(i int32) {
 	if x.completed.Remove(i) {
 		x.follow(i, -1)
@@ -48,7 +49,8 @@ func (x *indexes) reopen(i int32) {
 	x.occupy(i, 0)
 }
 
-// follow updates the progress of the successPolicy's rules. by is 1 if index i succeeded, -1 if that was reverted.
+// follow updates the progress of the successPolicy's rules that require index i. by is 1 if the index succeeded, -1 if
+// that was reverted.
 func (x *indexes) follow(i, by int32) {
 	for k := range x.rules {
 		if x.rules[k].Required.Has(i) {
@@ -89,7 +91,8 @@ func (x *indexes) hold(p *Pod, sign int32) {
 	x.occupy(i, sign)
 }
 
-// occupy changes the number of occupants of index i. Creates of a Job that is not Indexed occupy none.
+// occupy adds sign to the number of occupants of index i (pods and creates). A negative i, which means no index, is
+// ignored.
 func (x *indexes) occupy(i, sign int32) {
 	if i < 0 {
 		return
@@ -109,7 +112,7 @@ func (x *indexes) occupy(i, sign int32) {
 	x.retake(i)
 }
 
-// retake recomputes whether the index needs a pod.
+// retake recomputes whether index i needs a pod.
 func (x *indexes) retake(i int32) {
 	if x.occupants[i].n > 0 || x.completed.Has(i) || x.index.failed.Has(i) {
 		x.taken.Add(i)
@@ -147,14 +150,15 @@ func (x *indexes) Completed() *indexset.Set { return &x.completed }
 // FreeIndexes returns the lowest indexes that need a pod, at most n.
 func (j *Job) FreeIndexes(n int) []int32 { return j.taken.Gaps(nil, j.Completions, n) }
 
-// Awaits reports whether index i needs the pod being created for it: it is in range, has neither completed nor failed,
-// and no other pod occupies it.
+// Awaits reports whether index i still needs the pod that is being created for it: the index is in range, has neither
+// completed nor failed, and has no other pod.
 func (j *Job) Awaits(i int32) bool {
 	_, crowded := j.crowded[i]
 	return i >= 0 && i < j.Completions && !crowded
 }
 
-// Crowded returns the indexes with more than one occupant, or with an occupant that they do not need, ascending.
+// Crowded returns, ascending, the indexes with more than one occupant (pod or create), or with an occupant that they do
+// not need.
 func (x *indexes) Crowded() []int32 {
 	out := make([]int32, 0, len(x.crowded))
 	for i := range x.crowded {

@@ -19,7 +19,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 	return s, names
 }
 
-// toWire encodes the pod. Its commands have no texts, so names gets none.
+// toWire encodes the pod. Its commands contain no texts, so it adds none to names.
 func (p *Pod) toWire(names *pb.StateNames) (*pb.PodState, *pb.PodNames) {
 	return &pb.PodState{
 		Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Surplus: p.Surplus,
@@ -32,7 +32,7 @@ func (p *Pod) toWire(names *pb.StateNames) (*pb.PodState, *pb.PodNames) {
 	}, &pb.PodNames{Name: p.Name, Node: p.Node}
 }
 
-// restToWire encodes the state without pods.
+// restToWire encodes the Job's state without its pods, for a snapshot or a StateStored record.
 func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
 	names := &pb.StateNames{Namespace: j.Ref.Namespace, Name: j.Ref.Name, Origin: events.OriginToWire(j.Origin)}
 	s := &pb.JobState{
@@ -50,7 +50,7 @@ func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
 	for _, v := range j.values() {
 		v.toWire(s, names)
 	}
-	s.Write, s.Reading, s.Group = commands.FlightToWire(j.Write(), names), commands.FlightToWire(j.Reading(), names), j.groupToWire(names) // after the status's texts
+	s.Write, s.Reading, s.Group = commands.FlightToWire(j.Write(), names), commands.FlightToWire(j.Reading(), names), j.groupToWire(names) // encoded after the status: the order of the texts in names is fixed
 	s.Deletion = commands.FlightToWire(j.deletion(), names)
 	if j.Spec != nil {
 		s.Spec = events.SpecToWire(j.Spec)
@@ -65,8 +65,8 @@ func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
 	return s, names
 }
 
-// stateReader reads the texts of a state in the order in which toWire wrote them: first those of the status, then
-// those of the status write in flight. Other commands have no texts.
+// stateReader reads the texts of an encoded state in the order in which restToWire wrote them: first those of the
+// status, then those of the status write in flight. Other commands have no texts.
 type stateReader struct {
 	texts []string
 	tries *pb.Tries
@@ -100,7 +100,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 		j.useSpec(use, w.specs.Policies(spec.Hash))
 	}
 	if s.GetBase() == nil {
-		return nil, errors.New("no status") // every state has one
+		return nil, errors.New("no status") // every stored state of a Job has a status
 	}
 	for _, v := range j.values() {
 		v.fromWire(s, r)
@@ -125,8 +125,9 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	return j, nil
 }
 
-// recountAsStored rebuilds the tallies of a restored Job. A pod that was stored with Counted false keeps it. Otherwise
-// the rebuild could set it, because another pod may have the same index in the published status by now.
+// recountAsStored rebuilds the counts of a Job that was restored from a stored state. A pod that was stored with
+// Counted false keeps that. Otherwise the rebuild could set it, because another pod may have made the same index
+// complete in the published status since.
 func (j *Job) recountAsStored() {
 	var unspent []*Pod
 	for _, p := range j.byUID {

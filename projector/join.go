@@ -14,18 +14,19 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Parts collects the parts of states that are stored in parts, until the last part arrives. The key is the stream.
+// Parts collects the parts of states that are stored in several records, until the last part arrives. The key names the
+// Job, or the namespace, that the state is about.
 type Parts map[events.Stream]*parts
 
-// parts holds the parts of one stream's state so far.
+// parts holds what has arrived of one state that is stored in several records.
 type parts struct {
 	ref          events.JobRef
 	n            uint64
 	facts, names []byte
 }
 
-// Add takes a StateStored record. If the record completes a state, because it is a whole state or the last part, whole
-// is true, and facts and names are the complete state.
+// Add takes a StateStored record, which has a whole state or one part. If the record completes a state, whole is true,
+// and facts and names are the complete encoded state.
 func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []byte, whole bool) {
 	s, more := rec.Stream, rec.Evidence.State
 	part, last := partOf(f.Encoded)
@@ -36,14 +37,14 @@ func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []by
 	ref := refOf(s, rec.Evidence.Namespace, rec.Evidence.Name)
 	p := c[s]
 	switch {
-	case part == 1: // the first part, or a restart: a process ended between two parts
+	case part == 1: // the first part, or a new first part after a process ended between two parts
 		p = &parts{ref: ref}
 		c[s] = p
 	case p == nil:
 		p = &parts{ref: ref}
 		c[s] = p
 		return nil, nil, false
-	case p.n == 0 || p.n+1 != part: // an earlier part is missing: skip this one
+	case p.n == 0 || p.n+1 != part: // an earlier part is missing: ignore this one
 		p.n = 0
 		return nil, nil, false
 	}
@@ -55,15 +56,15 @@ func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []by
 	return p.facts, p.names, true
 }
 
-// follows reports whether a part may come next.
+// follows reports whether the part in f may come next: it is a whole state, a first part, or the part after the newest.
 func (c Parts) follows(s events.Stream, f *events.StoredState) bool {
 	part, _ := partOf(f.Encoded)
 	p := c[s]
 	return part <= 1 || p != nil && p.n != 0 && p.n+1 == part
 }
 
-// with returns the complete state of a stream. A whole state is returned unchanged; a last part is appended to the
-// earlier parts.
+// with returns the complete state of s (a Job, or a namespace with orphan pods), given its last part as facts and
+// names: it puts the earlier parts before them. If facts is a whole state, it is returned unchanged.
 func (c Parts) with(s events.Stream, facts, names []byte) (f, n []byte) {
 	part, _ := partOf(facts)
 	p := c[s]
@@ -73,13 +74,13 @@ func (c Parts) with(s events.Stream, facts, names []byte) (f, n []byte) {
 	return slices.Concat(p.facts, facts), slices.Concat(p.names, names)
 }
 
-// Collecting reports whether the world has only parts of a stream's state so far. That happens when a reader begins
-// with a file of the log, until the file's last part of the state. Until then the world skips the stream's records,
-// because the later parts include their effect.
+// Collecting reports whether the world has only parts of the state of s (a Job, or a namespace with orphan pods) so
+// far. That happens when a reader begins with a file of the log, until it reaches the file's last part of that state.
+// Until then the world skips the other records of s, because the later parts include their effect.
 func (w *World) Collecting(s events.Stream) bool { return w.stated.parts[s] != nil }
 
-// Collected returns the concatenated parts of a stream's state so far; nil unless Collecting. RestoreStream can restore
-// them into another world.
+// Collected returns the parts of the state of s (a Job, or a namespace with orphan pods) so far, concatenated; nil if
+// Collecting is false. RestoreStream can restore them into another world.
 func (w *World) Collected(s events.Stream) (facts, names []byte) {
 	if p := w.stated.parts[s]; p != nil {
 		return p.facts, p.names
@@ -87,8 +88,8 @@ func (w *World) Collected(s events.Stream) (facts, names []byte) {
 	return nil, nil
 }
 
-// collect stores parts, numbered up to part, as the ones known so far. It clones facts and names, because the caller
-// may reuse them.
+// collect stores facts and names as the first parts of the state of s, up to the part with number part. It clones them,
+// because the caller may reuse them.
 func (w *World) collect(s events.Stream, part uint64, facts, names []byte) error {
 	_, called, err := readState(facts, names)
 	if err != nil {
@@ -149,7 +150,7 @@ func readState(facts, names []byte) (*pb.JobState, *pb.StateNames, error) {
 	return s, called, nil
 }
 
-// whole returns a state in parts as one state. A state that is whole already, or cannot be decoded, is returned
+// whole combines a state in parts into one state. A state that is not divided, or cannot be decoded, is returned
 // unchanged.
 func whole(facts, names []byte) (f, n []byte) {
 	if part, _ := partOf(facts); part == 0 {
@@ -165,13 +166,13 @@ func whole(facts, names []byte) (f, n []byte) {
 	return f, n
 }
 
-// stateField returns the field number of a JobState field.
+// stateField returns the protobuf field number of the JobState field with that name.
 func stateField(name protoreflect.Name) protowire.Number {
 	return (&pb.JobState{}).ProtoReflect().Descriptor().Fields().ByName(name).Number()
 }
 
-// RestoreStream restores a state encoded by StreamState, or all parts from StatePart, concatenated. It returns an
-// error if the bytes cannot be decoded.
+// RestoreStream restores the state of a Job, CronJob or namespace that was encoded by StreamState, or by StatePart if
+// all parts are concatenated. It returns an error if the bytes cannot be decoded.
 func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 	if part, last := partOf(facts); part != 0 && !last {
 		return w.collect(s, part, facts, names)

@@ -2,8 +2,8 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// lag updates Lagging: since when the published status has been out of date. A confirmed write starts the time again,
-// so that writes that only show progress do not follow each other at once.
+// lag updates Lagging: the time since when the published status has been out of date. After a confirmed write that time
+// begins again, so that writes that only show progress do not follow each other at once.
 func (j *Job) lag() {
 	behind := j.Known() && !j.Gone && !j.finished && j.behind()
 	switch {
@@ -23,16 +23,16 @@ func (j *Job) behind() bool {
 		j.unlisted.n > 0 || t.Countable > 0 {
 		return true
 	}
-	// While the first pods are being created without refusals, a write is not needed for the fields that each status
-	// gets once
+	// While the first pods are being created without refusals, no write is made only for the fields that every status
+	// gets once, such as startTime
 	making := len(j.creates) > 0 && j.Creating().Count == 0
 	return !making && (j.Base.Ready == events.Unset || j.Base.Terminating == events.Unset ||
 		!j.Base.HasUncounted || (j.Start != 0 && j.Base.StartTime == 0))
 }
 
 // Shown returns the active, ready and terminating counts for the status. A pod counts as terminating from the decision
-// to delete it or to remove its finalizer, as in the built-in's sync (J-026, J-028). While that command is in backoff,
-// the pod counts as active (J-150).
+// to delete it or to remove its finalizer, as in the built-in controller (J-026, J-028). While that command is in
+// backoff after a refusal, the pod counts as active (J-150).
 func (t *Tally) Shown() (active, ready, terminating int32) {
 	return t.Active - t.Going, t.Ready - t.GoingReady, t.Terminating + t.Going
 }

@@ -5,24 +5,24 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// life is what a log records about itself and about the process that writes it. World embeds it.
+// life is what the log's records say about the log itself and about the process that writes it. World embeds it.
 type life struct {
 	Identity events.Identity
-	Term     uint64 // of the newest process; 0 before terms were recorded
+	Term     uint64 // number of the newest process that wrote the log; 0 before terms were recorded
 	Settings events.Settings
 	Program  string      // version of the newest process
-	Rules    uint32      // its rules version
-	Fold     uint32      // fold version of the newest process
+	Rules    uint32      // version of that process's decision rules
+	Fold     uint32      // FoldVersion of that process
 	Key      string      // ID of the key with which that process hashes specs and templates
-	Lost     events.Loss // records known to be lost, zero for none; if any are, nothing is decided
-	// Rewound is the newest record at which the state of the cluster was reset; 0 if the world began with a later
-	// snapshot.
+	Lost     events.Loss // records known to be missing, zero for none; if any are, nothing is decided
+	// Rewound is the newest record at which all state of the cluster was forgotten, because the cluster or the log went
+	// back in time; 0 if the world began with a later snapshot.
 	Rewound events.Sequence
 
-	previous events.Sequence // the controller stream's newest record
+	previous events.Sequence // newest record of the controller's own stream
 }
 
-// apply folds a record of the controller's stream.
+// apply updates l by a record of the controller's own stream.
 func (l *life) apply(rec *events.Record) {
 	l.previous = rec.Sequence
 	switch f := rec.Facts.(type) {
@@ -30,7 +30,7 @@ func (l *life) apply(rec *events.Record) {
 		l.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
 	case *events.EpochChanged:
 		l.Identity.Epoch, l.Lost, l.Rewound = f.Epoch, events.Loss{}, rec.Sequence
-		if f.Reason == events.EpochRestored { // the log lost records: terms from before may be among them
+		if f.Reason == events.EpochRestored { // the log lost records: process numbers from before may be among them
 			l.Term = 0
 		}
 	case *events.TermStarted:

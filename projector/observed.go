@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// podSeen folds an observation of a pod. It returns the pod: p, or a new one if p is nil.
+// podSeen updates a pod by an observation record. p is the known pod; nil for a new one. It returns the updated pod.
 func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	var late events.Time
 	if f.Owner != "" || string(f.Maker) == j.Stream.ID {
@@ -32,14 +32,14 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	if !f.Tracked || f.Version > p.DroppedIn {
 		p.DroppedIn = 0
 	}
-	if bare && f.Tracked { // the finalizer was removed and is back: if the pod was counted, it is not counted again
+	if bare && f.Tracked { // the finalizer was removed and is back: a pod that was counted before is not counted again
 		p.NeverCounted = p.NeverCounted || p.Counted
 	}
-	j.Group.Sure = false // without running pods the PodGroup may be deleted
+	j.Group.Sure = false // the pod may have ended: without running pods the PodGroup may be deleted
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)
 	p.UID = uid // share the string that the maps hold
-	if p.Gone { // it had moved to another stream, and is back
+	if p.Gone { // the pod had moved to another stream (another Job's records), and is back
 		p.Gone, p.Vanished = false, false
 		j.homes[uid] = j.Stream
 	}
@@ -60,8 +60,8 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	return p
 }
 
-// called takes the names of the pod and its node from the evidence. If the Job's object was not seen yet, it also takes
-// the Job's namespace and name.
+// called takes the names of the pod and its node from the evidence (the texts that no decision reads). If the Job's
+// object was not seen yet, it also takes the Job's namespace and name.
 func (j *Job) called(p *Pod, e *events.Evidence) {
 	if e.Name == "" {
 		return
@@ -78,21 +78,21 @@ func (j *Job) called(p *Pod, e *events.Evidence) {
 	}
 }
 
-// claimSeen ends an adoption or release in flight if the observation shows its effect. Call it after the pod's facts
-// are set, and before the pod is added to the tallies.
+// claimSeen ends an adoption or release in flight if the observed owner shows its effect. Call it after the pod's facts
+// are set, and before the pod is counted.
 func (j *Job) claimSeen(p *Pod) {
 	if f := p.Claim(); f != nil && p.Owner == j.claimant(f.Command) {
 		j.book.Land(f)
 		delete(j.claims, p.UID)
 	}
 	if r := j.claims[p.UID]; r != nil && r.Class == events.RefusedConflict {
-		r.Until = 0 // the newer version is here: decide again at once
+		r.Until = 0 // the newer version of the pod is known now: decide again at once
 	}
 }
 
-// claimOver handles the backoff of a pod that was deleted or moved to another stream. It forgets the backoff of a
-// deleted pod and of a release. An adoption of a moved pod keeps its backoff. If its outcome is unknown, the adoption
-// may still give the pod to this Job, so LatePod is extended.
+// claimOver handles the backoff of adopting or releasing a pod, when the pod was deleted or moved to another Job's
+// records. It forgets the backoff of a deleted pod and of a release. An adoption of a moved pod keeps its backoff. If
+// its outcome is unknown, the adoption may still give the pod to this Job, so LatePod is extended.
 func (j *Job) claimOver(f *events.PodGone) {
 	r := j.claims[f.UID]
 	switch {
@@ -104,7 +104,7 @@ func (j *Job) claimOver(f *events.PodGone) {
 	}
 }
 
-// jobSeen folds an observation of the Job's object. The World has set Job.Spec before.
+// jobSeen updates the Job by an observation of its object. The World has set Job.Spec before.
 func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	if f.Version < j.Version {
 		return
@@ -128,7 +128,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	j.Managed, j.ManagedBy, j.SpecAt, j.Gone, j.Parent = f.Managed, f.ManagedBy, f.SpecAt, false, f.Parent
 	j.Recheck, j.Look = false, false
 	if j.Writing().Class == events.RefusedConflict {
-		j.Writing().Until = 0 // the newer version is here: no need to wait
+		j.Writing().Until = 0 // the newer version of the Job is known now: no need to wait
 	}
 	switch {
 	case f.Confirms != events.CommandID{}:
@@ -146,8 +146,8 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 // Known reports whether the Job's object has been seen.
 func (j *Job) Known() bool { return j.Version != 0 }
 
-// stops notes the time of the first observation of the pod's deletion, if the pod may still end by itself. before says
-// that the pod already was under deletion or had ended.
+// stops notes when the pod's deletion was first observed, if the pod may still end by itself. before says that the pod
+// already was under deletion, or had ended, before this observation.
 func (j *Job) stops(p *Pod, before bool) {
 	if before || p.Deleted == 0 || p.Phase.Terminal() || j.succeeding || j.Observed() || j.Stream.Kind != events.StreamJob {
 		return
@@ -157,8 +157,8 @@ func (j *Job) stops(p *Pod, before bool) {
 	}
 }
 
-// takeBack removes a pod from the backoff record because the pod turns out to have succeeded. It had counted as failed
-// because of its deletion, and no status has counted it as failed. The caller records its success.
+// takeBack removes a pod's failure from the backoff record, because the pod turns out to have succeeded. It had counted
+// as failed because of its deletion, and no status has counted it as failed. The caller records its success.
 func (j *Job) takeBack(p *Pod) {
 	if p.noted && !p.written && !p.Counted && j.Settings.DeletedPodWait > 0 {
 		p.noted = false
@@ -167,7 +167,7 @@ func (j *Job) takeBack(p *Pod) {
 	}
 }
 
-// forget removes one failure with that finish time.
+// forget removes one failure with the finish time at from the backoff record.
 func (b *backoff) forget(at events.Time) {
 	for _, times := range []*[]events.Time{&b.failed, &b.before, &b.failures} {
 		if i := slices.Index(*times, at); i >= 0 {
@@ -176,15 +176,16 @@ func (b *backoff) forget(at events.Time) {
 	}
 }
 
-// rivalWrote folds the time of the built-in controller's last status write, as the Job's object shows it. The write
-// counts as an act of another controller if its status is neither the known one nor one that we wrote.
+// rivalWrote updates the split-brain detection by the time of the built-in controller's last status write, as the Job's
+// object shows it. The write is evidence of a second controller if its status is neither the known one nor one that we
+// wrote.
 func (j *Job) rivalWrote(f *events.JobSeen) {
 	r, at := &j.rivalry, f.BuiltinWrote
 	if at == r.wrote {
 		return
 	}
 	r.wrote = at
-	ours := j.Writing().Count > 0 && j.Writing().Class == 0 // may be a write of ours with unknown outcome
+	ours := j.Writing().Count > 0 && j.Writing().Class == 0 // our write of unknown outcome may have stored it
 	if at == 0 || f.Status == nil || ours {
 		return
 	}

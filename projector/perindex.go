@@ -10,27 +10,28 @@ import (
 
 // perIndex is the state of the indexes of a Job with a backoffLimit per index (J-116 to J-126).
 type perIndex struct {
-	failed   indexset.Set     // failed indexes in range: published as failed, or found to be failed since
+	failed   indexset.Set     // failed indexes in range: published as failed, or failed by a pod since
 	fallen   map[int32][]*Pod // failed pods that no status accounts for, by index
-	held     map[int32]*Pod   // one of fallen per index, held back until its replacement is seen (J-118)
+	held     map[int32]*Pod   // by index: failed pod that keeps its finalizer until a replacement is seen (J-118)
 	active   map[int32]int32  // number of active pods, by index
-	restless bool             // indexes are being rebuilt: choose no held-back pods yet
+	restless bool             // true while indexes are being rebuilt: do not choose pods for held yet
 }
 
 // FailedIndexes returns the set of failed indexes in range, published or not. The caller must not change it.
 func (j *Job) FailedIndexes() *indexset.Set { return &j.index.failed }
 
-// Held returns the failed pod of an index that is held back until its replacement is seen. The replacement takes over
-// its counts (J-119). It returns nil if there is none.
+// Held returns the failed pod of an index whose finalizer is kept until its replacement is seen: the replacement takes
+// over the pod's failure counts (J-119). It returns nil if there is none.
 func (j *Job) Held(index int32) *Pod { return j.index.held[index] }
 
-// HeldAll yields the held-back pods, in the order in which they were held back.
+// HeldAll yields the failed pods that keep their finalizer until their replacement is seen, oldest wait first.
 func (j *Job) HeldAll() func(yield func(*Pod) bool) { return j.holding.all }
 
-// Ended returns the time at which the pod ended, as the backoff record has it (J-110); 0 if it has not ended.
+// Ended returns the time at which the pod ended, as used for the backoff (J-110); 0 if it has not ended.
 func (p *Pod) Ended() events.Time { return p.ended }
 
-// exhausted reports whether the pod's failure fails its index (J-116).
+// exhausted reports whether the pod's failure fails its index: a FailIndex rule matches it, or the index has more
+// failures than backoffLimitPerIndex (J-116).
 func (j *Job) exhausted(p *Pod) bool {
 	if j.failing && !p.endedBefore(j.verdict) {
 		return false
@@ -41,13 +42,13 @@ func (j *Job) exhausted(p *Pod) bool {
 
 // endedBefore reports whether the pod had failed by itself before the Job's verdict: the time of the condition
 // FailureTarget, in seconds. The write of the verdict publishes every failed index known by then, and pods are deleted
-// only afterwards. So of the pods seen later, only these fail their index. The pod's own times show it, even if the log
-// was lost.
+// only afterwards. So a failed pod that is seen later fails its index only if it ended before the verdict. The pod's
+// own times show that, even if the log was lost.
 func (p *Pod) endedBefore(verdict events.Time) bool {
 	return p.FailedBeforeDeletion && p.Finished.Second() <= verdict
 }
 
-// file adds the pod to the running or failed pods of its index, or removes it if sign is negative.
+// file adds the pod to the running or failed pods of its index, or removes it if sign is -1.
 func (x *perIndex) file(p *Pod, sign int32) {
 	i := p.Index
 	if p.in.running {
@@ -69,7 +70,7 @@ func (x *perIndex) file(p *Pod, sign int32) {
 	}
 }
 
-// judgeIndex updates whether an index has failed: it is published as failed, or a failed pod exhausts its limit. A
+// judgeIndex recomputes whether index i has failed: it is published as failed, or a failed pod exhausts its limit. A
 // completed index never fails (J-126). An index stops being failed if its pod vanishes before the failure is published
 // (J-036).
 func (j *Job) judgeIndex(i int32) {
@@ -88,8 +89,8 @@ func (j *Job) judgeIndex(i int32) {
 	j.occupy(i, 0)
 }
 
-// reviewIndex updates whether an index has failed and which of its pods is held back, after one of its pods has changed
-// or gone.
+// reviewIndex recomputes, after a pod of index i has changed or gone, whether the index has failed and which of its
+// failed pods keeps its finalizer until a replacement is seen.
 func (j *Job) reviewIndex(i int32) {
 	if j.PerIndex {
 		j.judgeIndex(i)
@@ -97,9 +98,9 @@ func (j *Job) reviewIndex(i int32) {
 	}
 }
 
-// settleIndex chooses which failed pod of an index is held back: the one with the most failures, then the latest. It
-// chooses none if another pod of the index runs, if the index has completed or failed, or if the Job ends or is deleted
-// (J-118).
+// settleIndex chooses which failed pod of index i keeps its finalizer until a replacement is seen ("held back"): the
+// one with the most failures, then the latest. It chooses none if another pod of the index runs, if the index has
+// completed or failed, or if the Job ends or is deleted (J-118).
 func (j *Job) settleIndex(i int32) {
 	if j.index.restless {
 		return
@@ -130,8 +131,8 @@ func (j *Job) settleIndex(i int32) {
 	j.index.restless = false
 }
 
-// outranks reports whether p comes before q in the choice of the held-back pod: by number of failures, then by finish
-// time.
+// outranks reports whether p rather than q is held back for a replacement: the pod with more failures, then the one
+// that finished later.
 func (p *Pod) outranks(q *Pod) bool {
 	a, b := p.IndexFailures+p.IndexIgnoredFailures, q.IndexFailures+q.IndexIgnoredFailures
 	if a != b {

@@ -1,13 +1,13 @@
 package projector
 
-// addPod returns a new pod with the next arrival number.
+// addPod returns a new pod with the next arrival number (order of the pods' first records).
 func (s *pods) addPod() *Pod {
 	s.arrival++
 	return &Pod{arrived: s.arrival, touched: true}
 }
 
-// place adds a pod to the tallies and sets. The facts of the pod must be set. If the pod was there before, the caller
-// has called leave.
+// place adds a pod to the Job's counts and sets. The caller has set the pod's observed fields. If the pod is known
+// already, the caller has called leave before.
 func (j *Job) place(p *Pod) {
 	if j.byUID[p.UID] == nil {
 		if _, uncounted := j.uncounted[p.UID]; uncounted {

@@ -8,7 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// facts computes the part of the pod's share (what it adds to the tallies) that does not depend on its stage.
+// facts recomputes most of what the pod adds to the Job's counts (p.in). The rest depends on the pod's stage, which
+// says how far the pod is on its way into the status; method enter computes it.
 func (j *Job) facts(p *Pod) {
 	claimed := j.claimed(p)
 	p.in = share{index: events.NoIndex}
@@ -44,8 +45,8 @@ func (j *Job) facts(p *Pod) {
 	p.in.fallen = j.failedByItself(p)
 }
 
-// claimed reports whether the pod is the Job's: the Job owns it, and its selector matches (J-173). It is false in the
-// stream of a namespace, and before the Job's object was seen.
+// claimed reports whether the pod counts for the Job: the Job owns it, and its selector matches (J-173). It is false
+// for an orphan pod of a namespace, and before the Job's object was seen.
 func (j *Job) claimed(p *Pod) bool {
 	return j.Spec != nil && p.Selected && string(p.Owner) == j.Stream.ID
 }
@@ -53,9 +54,9 @@ func (j *Job) claimed(p *Pod) bool {
 // Claims reports whether the pod is the Job's: the Job owns it, and its selector matches (J-173).
 func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
 
-// accounted reports whether the published status already accounts for the pod. An index published as failed stays
-// failed (J-117), even if a pod of it succeeds later. Without a limit per index, the field of failed indexes is
-// ignored (J-040).
+// accounted reports whether the published status already accounts for the pod: it lists the pod as uncounted, or has
+// its index as completed. An index published as failed stays failed (J-117), even if a pod of it succeeds later.
+// Without backoffLimitPerIndex the status field failedIndexes is ignored (J-040).
 func (j *Job) accounted(p *Pod) bool {
 	if _, ok := j.uncounted[p.UID]; ok {
 		return true
@@ -64,8 +65,8 @@ func (j *Job) accounted(p *Pod) bool {
 		(j.Base.Completed.Has(p.Index) || (j.PerIndex && j.Base.FailedIndexes.Has(p.Index)))
 }
 
-// Counts reports whether FailedCount or SucceededCount includes the pod, and whether a stored status lists it already.
-// Once the status has added the pod to its numbers, the pod itself counts no more.
+// Counts reports whether FailedCount or SucceededCount includes the pod, and whether the published status accounts for
+// it. Once the status has added the pod to its numbers, the pod itself counts no more.
 func (j *Job) Counts(p *Pod) (failed, succeeded, stored bool) {
 	if failed, listed := j.uncounted[p.UID]; listed {
 		return failed, !failed, true
@@ -78,20 +79,20 @@ func (j *Job) indexValid(p *Pod) bool {
 	return !j.Indexed || (p.Index >= 0 && p.Index < j.Completions)
 }
 
-// toCount reports whether the pod has to be counted once it ends.
+// toCount reports whether the Job's status has to count the pod once it ends.
 func (j *Job) toCount(p *Pod) bool {
 	return j.claimed(p) && j.indexValid(p) && !j.accounted(p) && !j.Gone && !j.finished
 }
 
-// Countable reports whether a pod in the uncounted lists of the status can move to the counters: it no longer has the
-// finalizer (J-087).
+// Countable reports whether a pod that status.uncountedTerminatedPods lists can move to the status's counters: it no
+// longer has the finalizer (J-087).
 func (j *Job) Countable(uid types.UID) bool {
 	p := j.byUID[uid]
 	return p == nil || !p.Held()
 }
 
-// enterRemoval computes the part of the pod's share that depends on its removal: its deletion, or as a surplus pod the
-// removal of its finalizer.
+// enterRemoval recomputes the part of the pod's share (what it adds to the Job's counts) that depends on its removal.
+// The removal is its deletion, or for a surplus pod (to be deleted, never counted) first the removal of its finalizer.
 func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	f := p.removal()
 	active, stands := claimed && p.Active(), f.InBackoff() && !f.Cancelled
@@ -104,8 +105,8 @@ func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	p.in.spared = f.InBackoff() && f.Cancelled && active
 }
 
-// removal returns the command in flight that removes the pod: the finalizer removal of a surplus pod, or a deletion;
-// nil for none.
+// removal returns the command in flight that removes the pod: the finalizer removal of a surplus pod (to be deleted,
+// never counted), or a deletion; nil for none.
 func (p *Pod) removal() *commands.Flight {
 	if f := p.Drop(); p.Surplus && f != nil {
 		return f
@@ -134,7 +135,7 @@ func (p *Pod) Terminating() bool { return !p.Phase.Terminal() && p.Leaving() && 
 // Claim returns the pod's adoption or release in flight; nil for none.
 func (p *Pod) Claim() *commands.Flight { return p.target.Flight(events.SlotClaim) }
 
-// claim returns the command of Claim; nil for none.
+// claim returns the command that adopts or releases the pod, if it is in flight; nil for none.
 func (p *Pod) claim() events.Command {
 	if f := p.Claim(); f != nil {
 		return f.Command
@@ -142,13 +143,15 @@ func (p *Pod) claim() events.Command {
 	return nil
 }
 
-// failedByItself reports whether the pod failed or was deleted, so that its index may fail because of it.
+// failedByItself reports whether the pod failed or was deleted in a way that counts against the backoffLimitPerIndex of
+// its index.
 func (j *Job) failedByItself(p *Pod) bool {
 	return j.PerIndex && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
 		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly && !j.mayEnd(p)))
 }
 
-// match finds the podFailurePolicy rule for a failed pod. If the Job fails, a pod that runs also gets its rule.
+// match sets p.match to the podFailurePolicy rule for a failed pod. If the Job fails, a pod that still runs also gets
+// its rule.
 func (j *Job) match(p *Pod) {
 	p.match = policy.Match{}
 	if j.claimed(p) && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing) {
@@ -159,8 +162,8 @@ func (j *Job) match(p *Pod) {
 }
 
 // failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and the pod has to be counted or
-// is part of a status write. A pod without the finalizer that is not counted does not fail the Job: its exit code
-// results from our own deletion. The missing finalizer shows that even if the log was lost (J-133).
+// is part of a status write in flight. A pod without the finalizer that is not counted does not fail the Job: its exit
+// code results from our own deletion. The missing finalizer shows that even if the log was lost (J-133).
 func (j *Job) failsJob(p *Pod) bool {
 	if p.match.Action != policy.FailJob || p.Surplus || p.NeverCounted {
 		return false
@@ -172,14 +175,14 @@ func (j *Job) failsJob(p *Pod) bool {
 // FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
 func (p *Pod) FailsJob() bool { return p.in.failJob }
 
-// mayEnd reports whether a pod under deletion may still end by itself, so that it does not count as failed yet. It is
-// for pods that would otherwise count as failed: outside failed-only mode, and not accounted for yet.
+// mayEnd reports whether a pod under deletion may still end by itself, so that it does not count as failed yet. This
+// applies only to pods that would otherwise count as failed: outside failed-only mode, and not accounted for yet.
 func (j *Job) mayEnd(p *Pod) bool {
 	return p.StoppingSince != 0 && !p.Phase.Terminal() && !j.failing && j.Deleted == 0 && !j.Observed()
 }
 
-// Observed reports whether another controller runs the Job, by the settings and the Job's own records. Before the Job's
-// object was seen, it is true only in the mode that observes all Jobs.
+// Observed reports whether another controller runs the Job, by the settings and spec.managedBy. Before the Job's object
+// was seen, it is true only in the mode that observes all Jobs.
 func (j *Job) Observed() bool {
 	if j.Settings.Mode == events.ModeObserve {
 		return true

@@ -8,8 +8,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// pods holds the pods of a stream: by UID, in the queues of their stages, in sets, and as counts. Queues, sets and
-// counts can be rebuilt from the pods and their order.
+// pods holds the pods of one Job (or the orphan pods of a namespace): by UID, in a queue for each stage (how far a pod
+// is on its way into the status), in sets, and as counts. Queues, sets and counts can be rebuilt from the pods and
+// their order.
 type pods struct {
 	byUID     map[types.UID]*Pod
 	unlisted  queue
@@ -21,9 +22,9 @@ type pods struct {
 	stopping  queue // ordered by StoppingSince, so the wait that ends first comes first
 	tally     Tally
 	misplaced podSet // active pods without a valid index that no command is about
-	fatal     podSet // failed pods matched by a FailJob rule, counted or not
-	unremoved podSet // pods with a removal in backoff that a decision may cancel
-	arrival   uint64 // arrival number of the newest pod
+	fatal     podSet // failed pods that a FailJob rule matches, counted or not
+	unremoved podSet // pods with a refused removal (in backoff) that a decision may cancel
+	arrival   uint64 // number of pods that have arrived
 	ticks     uint64 // number of the newest entry into a stage
 	division  division
 }
@@ -32,7 +33,8 @@ func newPods() pods {
 	return pods{byUID: map[types.UID]*Pod{}, misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{}, division: newDivision()}
 }
 
-// enterStage sets the pod's stage. If the stage is a new one, the pod moves to the queue of that stage.
+// enterStage sets the pod's stage (how far it is on its way into the status). If the stage is a new one, the pod moves
+// to the queue of that stage.
 func (s *pods) enterStage(p *Pod, stage Stage) {
 	if p.touched || stage != p.stage {
 		s.changed(p)
@@ -47,7 +49,7 @@ func (s *pods) enterStage(p *Pod, stage Stage) {
 	s.enqueue(p)
 }
 
-// enqueue puts the pod into the queue of its stage.
+// enqueue puts the pod into the queue of its stage (how far the pod is on its way into the status).
 func (s *pods) enqueue(p *Pod) {
 	switch q := s.queue(p.stage); q {
 	case nil:
@@ -58,7 +60,8 @@ func (s *pods) enqueue(p *Pod) {
 	}
 }
 
-// queue returns the queue of a stage; nil if the stage has none.
+// queue returns the queue of the pods in a stage (how far a pod is on its way into the status); nil if the stage has
+// none.
 func (s *pods) queue(stage Stage) *queue {
 	switch stage {
 	case Unlisted:
@@ -80,8 +83,8 @@ func (s *pods) queue(stage Stage) *queue {
 	return nil
 }
 
-// changed puts a pod that has changed back into division.left, the pods to store. The part of the stored state that has
-// the pod is out of date.
+// changed puts a pod that has changed back into the queue of pods that are to be stored, because its stored form is out
+// of date.
 func (s *pods) changed(p *Pod) {
 	p.touched = false
 	d := &s.division
@@ -111,7 +114,7 @@ func (s *pods) PodCount() int { return len(s.byUID) }
 // Tally returns the counts of the Job's pods.
 func (s *pods) Tally() Tally { return s.tally }
 
-// Unlisted yields the ended pods that no status accounts for, in the order in which they ended.
+// Unlisted yields the ended pods that no confirmed status accounts for, in the order in which this was found.
 func (s *pods) Unlisted() iter.Seq[*Pod] { return s.unlisted.all }
 
 // UnlistedLen returns the number of pods that Unlisted yields.
@@ -123,25 +126,26 @@ func (s *pods) Released() iter.Seq[*Pod] { return s.released.all }
 // ReleasedLen returns the number of pods that Released yields.
 func (s *pods) ReleasedLen() int { return s.released.n }
 
-// Surplus yields the surplus pods (to be deleted, never counted) whose next command can be issued: the removal of the
-// finalizer, or after that the deletion.
+// Surplus yields the surplus pods (to be deleted, never counted) that need a new command: the removal of the finalizer,
+// or after that the deletion.
 func (s *pods) Surplus() iter.Seq[*Pod] { return s.surplus.all }
 
 // SurplusLen returns the number of pods that Surplus yields.
 func (s *pods) SurplusLen() int { return s.surplus.n }
 
-// Removing reports whether the removal of a pod goes on and is not in backoff: a deletion, or for a surplus pod also
-// what comes before its deletion. A pod whose removal is in backoff counts as active (J-074).
+// Removing reports whether the removal of a pod is in progress: a deletion, or for a surplus pod (to be deleted, never
+// counted) also what comes before its deletion. A pod whose removal was refused and is in backoff counts as active
+// (J-074).
 func (s *pods) Removing() bool { return s.tally.Removing > 0 }
 
-// FailJobMatch returns the rule that fails the Job and the pod it matched. Of several pods it returns the first in
-// order of arrival, so that the choice is deterministic (J-133). ok is false if there is none.
+// FailJobMatch returns the podFailurePolicy rule that fails the Job, and the pod that it matched. Of several pods it
+// returns the first in order of arrival, so that the choice is deterministic (J-133). ok is false if there is none.
 func (s *pods) FailJobMatch() (p *Pod, m policy.Match, ok bool) {
 	return s.failJobMatch((*Pod).FailsJob)
 }
 
-// AnyFailJobMatch is like FailJobMatch, but includes pods that do not count. The built-in controller looks at these
-// too.
+// AnyFailJobMatch returns the first pod, in order of arrival, that a FailJob rule matches, even if the pod does not
+// count. The built-in controller looks at such pods, too.
 func (s *pods) AnyFailJobMatch() (p *Pod, m policy.Match, ok bool) {
 	return s.failJobMatch(func(*Pod) bool { return true })
 }
@@ -158,15 +162,16 @@ func (s *pods) failJobMatch(counts func(*Pod) bool) (p *Pod, m policy.Match, ok 
 	return p, p.match, true
 }
 
-// queue is a linked list of pods in order of entry: the pods of one stage, or the pods that a division of the state has
-// stored or has yet to store.
+// queue is a linked list of pods in order of entry. There is one for each stage of pods, and two for a division (the
+// storing of the Job's state in parts).
 type queue struct {
 	first, last *Pod
 	n           int
 	which       int // index into Pod.neighbours
 }
 
-// Values of queue.which. A pod is in up to two queues at once: that of its stage, and one of the division.
+// Values of queue.which. A pod is in up to two queues at once: that of its stage, and one of the division (the storing
+// of the Job's state in parts).
 const (
 	inStage = iota
 	inLine
@@ -245,8 +250,8 @@ func (q *queue) pushStopping(p *Pod) {
 	q.n++
 }
 
-// enterStopping sets the share (what the pod adds to the tallies) of a pod that may still end by itself: it has a slot
-// and an index, like a running pod.
+// enterStopping sets in p.in, which is what the pod adds to the Job's counts, that a pod under deletion may still end
+// by itself: like a running pod it uses up one of the parallel pods, and its index.
 func (j *Job) enterStopping(p *Pod) {
 	if p.in.stopping = p.stage == Stopping; !p.in.stopping {
 		return
@@ -257,8 +262,8 @@ func (j *Job) enterStopping(p *Pod) {
 	}
 }
 
-// uncomplete reverts the completion of index i, after its pod stopped being an unlisted one that succeeded. It does
-// nothing if another such pod or the published status completes the index.
+// uncomplete marks index i as not succeeded, after a pod that had completed it no longer does. It does nothing if
+// another ended pod or the published status completes the index.
 func (j *Job) uncomplete(i int32) {
 	if j.Base.Completed.Has(i) {
 		return

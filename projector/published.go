@@ -10,16 +10,16 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// published is the Job's status at the API server, and the start time to write into it.
+// published is the Job's status as stored at the API server, and the start time to write into it.
 type published struct {
-	Base      status.Status      // newest confirmed stored status
-	uncounted map[types.UID]bool // UIDs in the uncounted lists of Base; true: failed
+	Base      status.Status      // newest status known to be stored
+	uncounted map[types.UID]bool // UIDs in uncountedTerminatedPods of Base; true: failed
 	Start     events.Time        // when the Job started, in full precision; 0 if it has not
 	finished  bool               // Base has Complete or Failed
 	// failing and succeeding: Base has the interim condition FailureTarget, or SuccessCriteriaMet. These are final.
 	failing, succeeding bool
 	verdict             events.Time // time of FailureTarget in Base; 0 for none
-	asked               events.Time // start time in our last write: a status with it keeps Start, despite clock steps
+	asked               events.Time // start time in our last write; a status with it does not change Start
 }
 
 func newPublished() published {
@@ -32,10 +32,10 @@ func (b *published) Finished() bool { return b.finished }
 // Ending reports whether the published status says how the Job ends: it is finished, or will be.
 func (b *published) Ending() bool { return b.finished || b.failing || b.succeeding }
 
-// seen folds a status that we did not write. The caller rebuilds uncounted with relist.
+// seen takes over an observed status that we did not write. The caller rebuilds uncounted with relist.
 func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobSpec) {
 	if t := s.StartTime; t != b.Base.StartTime && t != b.asked {
-		b.Start = 0 // another client suspended and resumed the Job: its time starts again (J-147)
+		b.Start = 0 // another client suspended and resumed the Job: activeDeadlineSeconds starts again (J-147)
 	}
 	suspended := b.Base.True(status.Suspended)
 	b.Base = status.Of(s)
@@ -43,7 +43,7 @@ func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobS
 	b.suspended(suspended, now, spec)
 }
 
-// confirmed folds the success of our own write. The caller updates uncounted.
+// confirmed adds to Base what a successful status write of ours changed. The caller updates uncounted.
 func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *events.JobSpec) {
 	suspended := b.Base.True(status.Suspended)
 	b.Base.Change(c)
@@ -51,7 +51,7 @@ func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *eve
 	b.suspended(suspended, now, spec)
 }
 
-// read caches whether Base has the conditions, because each change of a pod needs them.
+// read copies three conditions of Base into fields, because each change of a pod needs them.
 func (b *published) read() {
 	b.finished, b.failing, b.succeeding = b.Base.Finished(), b.Base.True(status.FailureTarget), b.Base.True(status.SuccessCriteriaMet)
 	b.verdict = 0
@@ -60,8 +60,8 @@ func (b *published) read() {
 	}
 }
 
-// suspended folds a change of the Suspended condition. A new suspension, however short, resets the Job's start time
-// (J-147, J-151).
+// suspended resets the Job's start time when the condition Suspended has become true, however short the suspension
+// (J-147, J-151). before says whether it was true before.
 func (b *published) suspended(before bool, now events.Time, spec *events.JobSpec) {
 	if !before && b.Base.True(status.Suspended) {
 		b.Start = 0
@@ -95,8 +95,8 @@ func (j *Job) StartTime() events.Time {
 	return j.Base.StartTime
 }
 
-// shift moves Start by a clock step. The API server's times stay: those of the status, and the start time in our last
-// write.
+// shift adds a clock step to Start. It leaves the API server's times: those of the status, and the start time in our
+// last write.
 func (b *published) shift(step time.Duration) { b.Start = b.Start.Add(step) }
 
 func (b *published) toWire(s *pb.JobState, names *pb.StateNames) {

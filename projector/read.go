@@ -5,10 +5,11 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// Reading returns the live read in flight; nil for none.
+// Reading returns the command in flight that reads the Job's object from the API server; nil for none.
 func (j *Job) Reading() *commands.Flight { return j.book.Itself.Flight(events.SlotRead) }
 
-// readEnded folds the outcome of a live read. The Job that was found has already been folded as an observation.
+// readEnded updates the Job when a live read has ended. If the read found the Job, an observation record before this
+// one already has it.
 func (j *Job) readEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	j.book.Land(flight)
 	switch {
@@ -16,21 +17,23 @@ func (j *Job) readEnded(flight *commands.Flight, f *events.CommandEnded, _ strin
 		j.Look, j.Confirmed = false, j.Now
 		j.endRead()
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
-		j.gone() // another Job has the name, or no Job has
+		j.gone() // another Job has the name, or no Job has it
 	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
 		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
 	}
 }
 
-// endRead folds a live read that found the Job. If it found a newer version, that has been folded already. Otherwise,
-// if the API server has answered each write of unknown outcome, none of these can be stored any more.
+// endRead notes that a live read found the Job. A newer version has been recorded before. If the API server has
+// answered each status write of unknown outcome, a write that the read does not show can no longer be stored: endRead
+// ends the wait for it.
 func (w *waits) endRead() {
 	if w.endOver {
 		w.endSettled()
 	}
 }
 
-// deletionEnded folds the outcome of deleting the Job's object. If the Job has changed, a live read follows.
+// deletionEnded updates the Job when the deletion of its object has ended. If the API server refused it because the Job
+// has changed, a live read follows.
 func (j *Job) deletionEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	switch {
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
@@ -46,7 +49,7 @@ func (j *Job) deletionEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	}
 }
 
-// gone folds the deletion of the Job's object. From then on nothing of the Job is counted.
+// gone updates the Job when its object was deleted. From then on none of its pods is counted.
 func (j *Job) gone() {
 	j.Gone, j.claims = true, nil
 	for _, f := range j.book.InOrder() {

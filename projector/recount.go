@@ -11,16 +11,16 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// recount rebuilds every tally after a change that concerns all pods: a new spec, a status that we did not write, a
-// deletion, a finish. The cost depends on the number of pods.
+// recount rebuilds all counts of the Job after a change that concerns all pods: a new spec, a status that we did not
+// write, a deletion, a finish. The cost depends on the number of pods.
 func (j *Job) recount() {
 	all := j.Pods()
 	j.pods.reset()
 	j.published.relist()
 	j.resetIndexes()
-	j.index.restless = true // no pod is held back until all pods are in
+	j.index.restless = true // choose no pod to hold back for a replacement until all pods are in
 	for p := range j.holding.all {
-		j.index.held[p.Index] = p // the pod held back so far stays it, unless settleIndex chooses another
+		j.index.held[p.Index] = p // the pod held back for a replacement stays, unless settleIndex chooses another
 	}
 	for uid := range j.uncounted {
 		if j.byUID[uid] == nil {
@@ -39,8 +39,8 @@ func (j *Job) recount() {
 	}
 }
 
-// resetIndexes resets the indexes to those of the published status and of the creates. Without a limit per index the
-// field of failed indexes is ignored (J-040).
+// resetIndexes sets the completed and failed indexes to those of the published status, and their occupants to those of
+// the creates. Without backoffLimitPerIndex the status field failedIndexes is ignored (J-040).
 func (j *Job) resetIndexes() {
 	var completed, failed *indexset.Set = &indexset.Set{}, &indexset.Set{}
 	if j.Indexed {
@@ -57,8 +57,8 @@ func (j *Job) resetIndexes() {
 	}
 }
 
-// cancelDeletes drops deletions in backoff after the Job has finished. Another client wrote the finish: no pod of the
-// Job is deleted any more (J-082).
+// cancelDeletes drops refused deletions (in backoff) after another client wrote that the Job has finished: no pod of a
+// finished Job is deleted (J-082).
 func (j *Job) cancelDeletes() {
 	if j.book.Count(events.SlotDelete) == 0 {
 		return
@@ -73,7 +73,7 @@ func (j *Job) cancelDeletes() {
 	}
 }
 
-// reset clears the tallies and sets. The pods and the queues of their stages stay.
+// reset clears the counts and sets. The pods stay, also in their queues.
 func (s *pods) reset() {
 	s.tally = Tally{}
 	clear(s.misplaced)
@@ -81,7 +81,7 @@ func (s *pods) reset() {
 	clear(s.unremoved)
 }
 
-// relist rebuilds uncounted from the uncounted lists of Base.
+// relist rebuilds uncounted from status.uncountedTerminatedPods in Base.
 func (b *published) relist() {
 	b.uncounted = map[types.UID]bool{}
 	for _, uid := range b.Base.UncountedSucceeded {
@@ -116,14 +116,15 @@ func newPerIndex() perIndex {
 	return perIndex{fallen: map[int32][]*Pod{}, held: map[int32]*Pod{}, active: map[int32]int32{}}
 }
 
-// indexes returns, ascending, the indexes with a failed or held-back pod.
+// indexes returns, ascending, the indexes that have a failed pod, or one that is held back for a replacement.
 func (x *perIndex) indexes() []int32 {
 	out := slices.AppendSeq(slices.Collect(maps.Keys(x.fallen)), maps.Keys(x.held))
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// refresh updates the tallies for a UID that joined (by = 1) or left (by = -1) the uncounted lists.
+// refresh updates the counts for the pod with that UID, which has joined (by = 1) or left (by = -1)
+// status.uncountedTerminatedPods.
 func (j *Job) refresh(uid types.UID, by int) {
 	if p := j.byUID[uid]; p != nil {
 		j.update(p, func() {})

@@ -5,9 +5,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// A surplus pod is deleted and never counted (J-073). Its removal may be in backoff, because a policy denies the
-// finalizer patch or the deletion. It is retried with its own backoff and delays nothing else: meanwhile the pod counts
-// as active, in its slot and index (J-074). The removal is cancelled (Withdraw) when it has become pointless:
+// This file removes surplus pods: pods that are deleted and never counted (J-073). A policy may deny the finalizer
+// patch or the deletion. Such a removal is retried with its own backoff and delays nothing else: meanwhile the pod
+// counts as active and keeps its index (J-074). The removal is cancelled (Withdraw) when it has become pointless:
 //
 //	the pod                              then
 //	-----------------------------------  ---------------------------------------------------------------
@@ -23,11 +23,11 @@ import (
 // that outcome is unknown, the removal is not cancelled before DropDoubt: the finalizer may still go, and then the pod
 // could not be counted.
 
-// Removal returns the ID of the command in flight that removes the pod. There must be one.
+// Removal returns the ID of the command in flight that removes the pod. It panics if there is none.
 func (p *Pod) Removal() events.CommandID { return p.removal().Name() }
 
-// removalEnded folds the failure of the newest try of a cancelled removal: the pod is no longer surplus. But if the
-// outcome of a finalizer removal is unknown, the removal goes on.
+// removalEnded updates a pod when a cancelled removal has failed: the pod is no longer surplus (to be deleted, never
+// counted). But if the outcome of a finalizer removal is unknown, the removal goes on.
 func (j *Job) removalEnded(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 	if f.Ending == events.OutcomeUnknown && flight == p.Drop() {
 		flight.Cancelled = false
@@ -38,15 +38,16 @@ func (j *Job) removalEnded(p *Pod, flight *commands.Flight, f *events.CommandEnd
 	p.Surplus = false
 }
 
-// doubtDrop sets DropDoubt: until when a surplus pod's finalizer removal of unknown outcome may take effect. A deletion
-// needs no such time: the pod counts as active, and the Job waits until it has ended or terminates.
+// doubtDrop sets DropDoubt: the time until which a finalizer removal of unknown outcome may take effect on a surplus
+// pod (to be deleted, never counted). A deletion needs no such time: the pod counts as active, and the Job waits until
+// it has ended or terminates.
 func (j *Job) doubtDrop(p *Pod, f *commands.Flight) {
 	if p.Surplus && f == p.Drop() {
 		p.DropDoubt = j.Now.Add(j.Settings.RequestTimeout)
 	}
 }
 
-// podOf returns the pod of a command; nil if it has none.
+// podOf returns the pod that a command in flight is about; nil if it is about no pod.
 func (j *Job) podOf(f *commands.Flight) *Pod {
 	if f.Command.Traits().Target != events.TargetPod {
 		return nil
@@ -69,13 +70,13 @@ func (j *Job) launchDelete(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() {
 			j.book.Launch(f, &p.target)
-			p.Surplus = p.Surplus || (!p.Held() && !j.failing && !j.succeeding) // deleted without a finalizer: surplus
+			p.Surplus = p.Surplus || (!p.Held() && !j.failing && !j.succeeding) // no finalizer: never counted
 		})
 	}
 }
 
-// podEnded folds the outcome of a command about a pod. A refused command, or one of unknown outcome, is retried: it
-// names the pod by UID, so a retry is safe.
+// podEnded updates a pod when a command about it has ended. A refused command, or one of unknown outcome, is retried:
+// it names the pod by UID, so a retry is safe.
 func (j *Job) podEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	p := j.podOf(flight)
 	deletion := flight == p.Delete()
@@ -114,8 +115,7 @@ func (j *Job) podEnded(flight *commands.Flight, f *events.CommandEnded, _ string
 }
 
 // overtaken returns the version that a finalizer removal required, if the API server refused the removal because the
-// pod has a newer version; else 0. The command then ends, and the decision is made again once the newer version is
-// seen.
+// pod has a newer version; else 0. The command then ends, and a new decision follows once the newer version is seen.
 func (p *Pod) overtaken(flight *commands.Flight, f *events.CommandEnded) uint64 {
 	if f.Ending != events.Refused || f.Class != events.RefusedConflict || flight != p.Drop() {
 		return 0
@@ -130,8 +130,8 @@ func (j *Job) stand(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 }
 
 // endMet ends a command in backoff if the pod has reached its goal: the finalizer is gone, or the pod terminates. After
-// the end of the Job's object it also ends the deletion of a pod that has ended or has no owner, because no decision
-// would withdraw it.
+// the deletion of the Job's object it also ends the deletion of a pod that has ended or has no owner, because no
+// decision would withdraw that command.
 func (j *Job) endMet(p *Pod) {
 	if f := p.Drop(); f.InBackoff() && !p.Tracked {
 		p.Surplus = p.Surplus && !f.Cancelled
@@ -142,8 +142,8 @@ func (j *Job) endMet(p *Pod) {
 	}
 }
 
-// cancelRemoval folds the decision to cancel a removal. If the removal is in backoff, a try may be in flight: its
-// outcome is awaited.
+// cancelRemoval cancels the removal of a surplus pod (to be deleted, never counted). If the removal is in backoff, a
+// try may be in flight: its outcome is awaited.
 func (j *Job) cancelRemoval(f *commands.Flight) {
 	p := j.podOf(f)
 	j.update(p, func() {
@@ -155,7 +155,8 @@ func (j *Job) cancelRemoval(f *commands.Flight) {
 	})
 }
 
-// podRestarted folds a restart: the next decision asks again for what is still wanted. A command in backoff goes on.
+// podRestarted updates a command about a pod when the process has restarted. A command in backoff goes on; any other
+// ends, and the next decision asks again for what is still wanted.
 func (j *Job) podRestarted(f *commands.Flight) {
 	p := j.podOf(f)
 	j.update(p, func() {

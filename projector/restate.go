@@ -8,15 +8,16 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// statement tracks which subjects have a checkpoint (a StateStored record) in the newest file of the log. A file is
-// self-contained once it has the state of every stream. The lists are ordered by the last checkpoint of each subject.
+// statement tracks which streams have a StateStored record ("checkpoint": the whole state of one Job, CronJob or
+// namespace) in the newest file of the log. A file is self-contained once it has one for every stream: older files can
+// then be deleted. Each list is ordered by the last checkpoint.
 type statement struct {
 	jobs     line.Line[Job]     // Jobs, and the pods without an owner of each namespace
 	stubs    line.Line[Retired] // retired Jobs
 	crons    line.Line[CronJob] // CronJobs
-	restated events.Sequence    // first record of the newest file known to be self-contained (Restated)
-	parts    Parts              // parts of states whose last part has not come yet (Collecting)
-	passed   bool               // since the newest file began, records of such streams were skipped
+	restated events.Sequence    // first record of the newest self-contained file (Restated)
+	parts    Parts              // parts of states, until the last part of each has come (Collecting)
+	passed   bool               // since the newest file began, records were skipped because a state lacks parts
 }
 
 func newStatement() statement {
@@ -34,12 +35,14 @@ func (s *statement) ToWire(to *pb.WorldState) { to.Restated = uint64(s.restated)
 // FromWire takes the fields of s from the encoded state of the controller.
 func (s *statement) FromWire(from *pb.WorldState) { s.restated = events.Sequence(from.GetRestated()) }
 
-// Restated returns the first record of the newest file, and the first record of the newest file known to be
-// self-contained (events.FileRestated). Each is 0 if there is none: a log of one file needs no checkpoint.
+// Restated returns the first record of the newest file (newest), and the first record of the newest file known to have
+// the state of every stream (whole; set by the record events.FileRestated). Each is 0 if there is none: a log of one
+// file needs no stored states.
 func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.Since(), w.stated.restated }
 
-// Unstated returns a stream without a checkpoint in the newest file, which begins with record first. Such a stream has
-// no record in the file, or the last part of its state is missing. ok is false if there is none.
+// Unstated returns a Job, CronJob or namespace whose state is still to be stored in the newest file, which begins with
+// record first: no record in that file is about it, or the last part of its state is missing. ok is false if there is
+// none.
 func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 	if j := w.stated.jobs.First(); j != nil && (j.Head < first || j.division.open) {
 		return j.Stream, true
@@ -53,8 +56,9 @@ func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 	return events.Stream{}, false
 }
 
-// Stating returns the same streams as Streams, ordered by when they began or had their last checkpoint. It does not
-// sort: the order is maintained anyway, because there may be 100,000 retired Jobs.
+// Stating returns the same Jobs, CronJobs and namespaces as Streams, ordered by when they began or when their state was
+// last stored in a StateStored record. It does not sort: the order is maintained anyway, because there may be 100,000
+// finished Jobs.
 func (w *World) Stating() []events.Stream {
 	out := make([]events.Stream, 0, w.Len()+w.Stubs())
 	for j := range w.stated.jobs.All() {
@@ -69,7 +73,7 @@ func (w *World) Stating() []events.Stream {
 	return out
 }
 
-// StateBytes estimates the encoded size of a stream's state in bytes, without encoding it.
+// StateBytes estimates the encoded size in bytes of the state of a Job, CronJob or namespace, without encoding it.
 func (w *World) StateBytes(s events.Stream) int {
 	const stub, pod, cron, run = 60, 110, 300, 120
 	if c := w.CronJob(s); c != nil {
@@ -82,8 +86,8 @@ func (w *World) StateBytes(s events.Stream) int {
 	return stub
 }
 
-// stateAgain folds a StateStored record of a known stream, by making it the newest record of the stream. Nothing else
-// changes, except that a subject with nothing left is dropped: it was kept only until its checkpoint was complete.
+// stateAgain handles a StateStored record of a state that is known already: the record becomes the newest one of that
+// Job, CronJob or namespace. A Job without work that was kept only until its state was completely stored is dropped.
 func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	if r := w.Retired(rec.Stream); r != nil {
 		r.Head = rec.Sequence
@@ -112,8 +116,8 @@ func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	}
 }
 
-// unpart folds the beginning of a new file, which has no parts of any state yet. Subjects that were kept only because
-// of their parts in the old file are dropped or retired, in the order in which they began.
+// unpart handles the beginning of a new file, which has no parts of any state yet. Jobs without work that were kept
+// only because their state was stored in parts are dropped or retired, in the order in which they began.
 func (w *World) unpart() {
 	for _, s := range w.Subjects() {
 		if j := HolderOf(s); j != nil && j.division.open {
@@ -123,8 +127,8 @@ func (w *World) unpart() {
 	}
 }
 
-// sortStated orders the lists by each subject's newest record, because a snapshot has another order. Subjects that have
-// only parts of their state in the newest file come first.
+// sortStated orders the lists by the newest record of each Job and CronJob, because a snapshot has another order. Jobs
+// that have only parts of their state in the newest file come first.
 func (w *World) sortStated() {
 	w.stated.jobs.Sort(func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(a.statedAt(), b.statedAt()), cmp.Compare(a.Head, b.Head))
@@ -133,8 +137,8 @@ func (w *World) sortStated() {
 	w.stated.crons.Sort(func(a, b *CronJob) int { return cmp.Compare(a.Head, b.Head) })
 }
 
-// statedAt returns the place of the Job in its list: its newest record, or 0 if the newest file has only parts of its
-// state.
+// statedAt returns the sort key of the Job in its list: its newest record, or 0 if the newest file has only parts of
+// its state.
 func (j *Job) statedAt() events.Sequence {
 	if j.division.open {
 		return 0

@@ -18,10 +18,10 @@ type Retired struct {
 	Version  uint64 // newest resourceVersion
 	Finished events.Time
 	TTL      int32           // seconds; events.Unset for none
-	Head     events.Sequence // newest record of its stream
+	Head     events.Sequence // newest record of the Job
 	Settings *events.Settings
-	followUp *followUp           // what happened since; nil until the next record, which most never get
-	place    line.Links[Retired] // position in the list of retired Jobs by last checkpoint (statement.stubs)
+	followUp *followUp           // what happened since it retired; nil until the next record, which most never get
+	place    line.Links[Retired] // position in the World's list of what to store in a new file (statement.stubs)
 }
 
 // Retirement returns the facts of the Job's JobRetired record: how it ended, by its published status.
@@ -44,7 +44,7 @@ func RetirementOf(s *status.Status) *events.JobRetired {
 	}
 }
 
-// retire returns the Retired that replaces the Job.
+// retire returns the Retired (a few fields of the Job) that replaces the Job.
 func (j *Job) retire() *Retired {
 	r := &Retired{
 		Ref: j.Ref, Version: j.Version, Finished: finishTime(j.Base.Conditions), TTL: ttlOf(j.Spec), Head: j.Head, Settings: j.Settings,
@@ -83,13 +83,13 @@ func endOf(conditions []events.JobCondition) *events.JobCondition {
 	return nil
 }
 
-// Phase returns PhaseRetired.
+// Phase returns PhaseRetired: the Job has finished, and no work is left.
 func (r *Retired) Phase() Phase { return PhaseRetired }
 
 // Reference names the Job.
 func (r *Retired) Reference() events.JobRef { return r.Ref }
 
-// Time returns the time of the newest record since the Job retired; 0 for none.
+// Time returns the time of the newest record since the Job retired (no work was left); 0 for none.
 func (r *Retired) Time() events.Time {
 	if r.followUp == nil {
 		return 0
@@ -100,7 +100,7 @@ func (r *Retired) Time() events.Time {
 // Last returns the sequence of the newest record of the Job's stream.
 func (r *Retired) Last() events.Sequence { return r.Head }
 
-func (r *Retired) over() bool             { return false } // the World forgets it together with its object
+func (r *Retired) over() bool             { return false } // the World forgets a Retired when its object is deleted
 func (r *Retired) began() events.Sequence { return 0 }
 
 func (r *Retired) toWire() (*pb.JobState, *pb.StateNames) {
@@ -118,7 +118,7 @@ func retiredFromWire(ref events.JobRef, w *pb.StubState, settings *events.Settin
 	return r, r.restoreFollowUp(w.GetFollowUp())
 }
 
-// keepRetired adds r, replacing a known Retired of the same Job.
+// keepRetired adds r to the World, replacing a known Retired of the same Job.
 func (w *World) keepRetired(r *Retired) {
 	if known := w.retired[r.Ref.UID]; known != nil {
 		w.stated.stubs.Remove(known)
@@ -132,7 +132,7 @@ func (w *World) dropRetired(r *Retired) {
 	w.stated.stubs.Remove(r)
 }
 
-// RetiredJobs yields the retired Jobs, sorted by UID.
+// RetiredJobs yields the retired Jobs (finished, without work left), sorted by UID.
 func (w *World) RetiredJobs() iter.Seq[*Retired] {
 	return func(yield func(*Retired) bool) {
 		for _, uid := range slices.Sorted(maps.Keys(w.retired)) {

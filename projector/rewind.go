@@ -4,10 +4,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// rewind resets all that was recorded about the cluster. It is called when the cluster provably went back in time
-// (design §5, Versions), or when the log has lost records. Jobs, pods, commands in flight, waits and versions no
-// longer apply. The next listing is the truth, as after the loss of a log (design §2, invariant 4). Nothing is
-// decided before it is complete.
+// rewind forgets all that was recorded about the cluster's objects. The record at the sequence at says that the cluster
+// provably went back in time (design §5, Versions), or that the log has lost records. Jobs, pods, commands in flight,
+// waits and versions no longer apply. The next listing is the truth, as after the loss of a log (design §2, invariant
+// 4). Nothing is decided before it is complete.
 func (w *World) rewind(at events.Sequence) {
 	for s, subject := range w.subjects {
 		if w.floors[s] >= at {

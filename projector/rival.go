@@ -35,7 +35,7 @@ type Rival struct {
 // controller works on our Jobs.
 func (w *World) Decides() bool { return !w.Listing && !w.Rival.Found && w.Lost == (events.Loss{}) }
 
-// RivalProven returns the acts that prove another controller; nil if there is no proof.
+// RivalProven returns the acts that together prove that another controller works on our Jobs; nil if there is no proof.
 func (w *World) RivalProven() []events.RivalAct {
 	if w.Rival.Found || len(w.Rival.acts) < 2 {
 		return nil
@@ -48,14 +48,14 @@ func (w *World) RivalProven() []events.RivalAct {
 	return nil
 }
 
-// RivalSoFar returns the recorded acts and Rival.Quiet, for the record FileRestated, which says that a file is
-// self-contained.
+// RivalSoFar returns the recorded acts of another controller, and Rival.Quiet. They are stored in the record
+// FileRestated, which says that a file has the state of every Job and CronJob.
 func (w *World) RivalSoFar() (acts []events.RivalAct, quiet events.Time) {
 	return slices.Clone(w.Rival.acts), w.Rival.Quiet
 }
 
-// RivalOver returns the time at which decisions start again if the other controller stays quiet; 0 if no such time is
-// set. It is set in the first run after the one that found the other controller.
+// RivalOver returns the time at which decisions start again if the other controller stays quiet. It returns 0 in the
+// run that found the other controller: only a restart can start decisions again.
 func (w *World) RivalOver() events.Time {
 	if !w.Rival.Found || w.Rival.Quiet == 0 || w.Listing {
 		return 0
@@ -63,12 +63,12 @@ func (w *World) RivalOver() events.Time {
 	return w.Rival.Quiet.Add(RivalQuiet)
 }
 
-// rivalActed folds an act of another controller that a Job's record showed.
+// rivalActed takes note of an act of another controller that a Job's record showed.
 func (w *World) rivalActed(a rivalAct) {
 	r := &w.Rival
 	switch {
 	case r.Found && r.Quiet != 0:
-		if a.Pod == "" && !w.Listing { // a listing may show an act from before
+		if a.Pod == "" && !w.Listing { // a listing may show an act from before this run
 			r.Quiet = w.Now
 		}
 	case !r.Found && a.late && len(r.acts) < maxRivalActs:
@@ -76,13 +76,14 @@ func (w *World) rivalActed(a rivalAct) {
 	}
 }
 
-// maxRivalActs limits the recorded acts: pods alone prove nothing, whatever their number.
+// maxRivalActs limits the recorded acts of another controller: pods alone prove nothing, whatever their number.
 const maxRivalActs = 8
 
-// apply folds a record of the controller's stream. passed says that skipped records may have shown another controller.
+// apply updates r by a record of the controller's own stream. passed says that some records were skipped; these may
+// have shown another controller, so the acts in the record FileRestated replace ours.
 func (r *Rival) apply(rec *events.Record, passed bool) {
 	switch f := rec.Facts.(type) {
-	case *events.EpochChanged: // the acts are of a past that the cluster does not have
+	case *events.EpochChanged: // the recorded acts belong to a past that the cluster does not have any more
 		r.acts = nil
 	case *events.ControllerStarted:
 		r.restarted(rec.Time)
@@ -99,8 +100,8 @@ func (r *Rival) apply(rec *events.Record, passed bool) {
 	}
 }
 
-// restarted folds a restart. Acts count only in the run that saw them. Found stays, until the other controller was
-// quiet for RivalQuiet.
+// restarted updates r when this controller starts, at time now. Acts count only in the run that saw them. Found stays
+// true until the other controller was quiet for RivalQuiet.
 func (r *Rival) restarted(now events.Time) {
 	r.acts = nil
 	if r.Found {
@@ -108,7 +109,7 @@ func (r *Rival) restarted(now events.Time) {
 	}
 }
 
-// shift moves Quiet by a clock step.
+// shift adds a clock step to Quiet.
 func (r *Rival) shift(step time.Duration) {
 	if r.Quiet != 0 {
 		r.Quiet = r.Quiet.Add(step)

@@ -2,8 +2,8 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// Share returns how many bytes of log the namespace has used lately: the content of its leaky bucket. Above
-// Settings.NamespaceBudget the namespace is over its budget.
+// Share returns how many bytes of log the namespace has used lately, in a leaky bucket that drains at the rate of the
+// budget. Above Settings.NamespaceBudget the namespace is over its budget.
 func (w *World) Share(namespace string, now events.Time) int64 {
 	return w.budgets.Left(namespace, now, w.Settings.NamespaceBudget)
 }

@@ -18,22 +18,23 @@ import (
 // Untouched twice: for the removal of its finalizer, then for its deletion.
 type Stage uint8
 
-// The stages.
+// The stages of a pod.
 const (
 	Untouched Stage = iota
 	Unlisted        // ended with the finalizer; no confirmed status accounts for it yet
-	Released        // its finalizer can be removed
+	Released        // counted, or never to be counted: its finalizer can be removed
 	Dropping        // its finalizer removal is in flight
-	Surplus         // surplus, and its finalizer removal or its deletion can be issued
+	Surplus         // to be deleted, never counted; its finalizer removal or deletion can be issued
 	Holding         // failed, and held back until its index's replacement is seen (J-118)
 	Orphaned        // without an owner: the Job is to adopt it (J-175)
 	Disowned        // owned by the Job but no longer selected: to be released (J-174)
 	Stopping        // under deletion, and may still end by itself (J-022)
 )
 
-// stageOf returns the pod's stage. These pods get Released without being counted, so they lose their finalizer at once:
-// pods of a finished or deleted Job (J-100); pods that do not end while their Job succeeds or is deleted (J-091); pods
-// without a valid index that have ended, or whose Job has (J-035, J-090).
+// stageOf returns the pod's stage (how far it is on its way into the status). It returns Released, so that the
+// finalizer is removed at once, also for pods that are never counted: pods of a finished or deleted Job (J-100); pods
+// that do not end while their Job succeeds or is deleted (J-091); pods without a valid index that have ended, or whose
+// Job has (J-035, J-090).
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
 	case j.Removes(p) && !j.finished:
@@ -42,7 +43,7 @@ func (j *Job) stageOf(p *Pod) Stage {
 		}
 		return Untouched
 	case p.written && !j.accounted(p):
-		return Unlisted // the write may be stored, whatever has happened to the pod since
+		return Unlisted // the status write in flight may be stored, whatever has happened to the pod since
 	case p.Claim() != nil:
 		return Untouched
 	case j.adopts(p):
@@ -52,19 +53,19 @@ func (j *Job) stageOf(p *Pod) Stage {
 	case !p.Held():
 		return Untouched
 	case p.Drop() != nil:
-		return Dropping // whatever was observed after the decision to remove the finalizer
+		return Dropping // even if newer observations would give another stage
 	case p.Owner == "" && p.Version <= p.Stale:
 		return Untouched // the pod has a newer version that was not seen yet: a command would be refused again
 	case j.Stream.Kind == events.StreamNamespace:
 		if len(p.Candidates) > 0 {
-			return Untouched // Jobs that may adopt it are not known yet
+			return Untouched // Jobs that may adopt the pod are not known yet
 		}
 		return Released
 	case j.Gone || j.finished:
 		return Released
 	case !j.claimed(p):
 		if j.Deleted != 0 || p.Owner == "" {
-			return Released // its finalizer would block a foreground deletion for ever (J-102); and J-100
+			return Released // its finalizer would block a foreground deletion of the Job for ever (J-102); and J-100
 		}
 		return Untouched
 	case !j.indexValid(p):
@@ -78,7 +79,7 @@ func (j *Job) stageOf(p *Pod) Stage {
 	case j.accounted(p):
 		return Released
 	case j.succeeding && p.Phase != events.PodSucceeded && !p.FailedBeforeDeletion && !p.noted && !j.stopped(p):
-		return Released // J-142. The end of a pod that ended or was deleted before still counts (J-140)
+		return Released // J-142. A pod that ended, or was deleted, before its Job succeeded still counts (J-140)
 	case p.NeverCounted:
 		return Released
 	case j.index.held[p.Index] == p:
@@ -95,27 +96,27 @@ func (j *Job) stageOf(p *Pod) Stage {
 	return Untouched
 }
 
-// Removes reports whether the pod is surplus and its removal has not ended. The removal goes on after the Job is gone,
-// with one exception: a pod that the deletion of its Job left without an owner, because the client chose to keep the
-// pods.
+// Removes reports whether the pod is surplus (to be deleted, never counted) and its removal has not ended. The removal
+// goes on after the Job is gone, with one exception: the client that deleted the Job chose to keep the pods (orphan
+// deletion).
 func (j *Job) Removes(p *Pod) bool { return p.Surplus && !p.removed() && !j.kept(p) }
 
-// removed reports whether the removal of a surplus pod is over without a deletion: the pod has ended and has no
-// finalizer of ours. It stays, with its logs. It is adopted and released like a pod whose removal was cancelled.
+// removed reports whether the removal of a surplus pod (to be deleted, never counted) is over without a deletion: the
+// pod has ended by itself and has no finalizer of ours. It stays, with its logs. The Job may adopt and release it.
 func (p *Pod) removed() bool { return p.Drop() == nil && p.Delete() == nil && !p.Held() && !p.Active() }
 
-// kept reports whether the deletion of the Job left the pod without an owner.
+// kept reports whether the Job was deleted and its pods were kept, without an owner (orphan deletion).
 func (j *Job) kept(p *Pod) bool { return j.Gone && p.Owner == "" }
 
-// adopts reports whether the Job is to adopt the pod: the pod has no owner, the Job's selector matches it, and it does
-// not terminate (J-175, J-178).
+// adopts reports whether the Job is to adopt the pod: the pod has no owner, the Job's selector matches it, and it is
+// not under deletion (J-175, J-178).
 func (j *Job) adopts(p *Pod) bool {
 	return p.Owner == "" && !p.Foreign && !p.Leaving() && p.Drop() == nil && p.Delete() == nil && j.Eligible() &&
 		slices.Contains(p.Candidates, j.Ref.UID)
 }
 
-// Eligible reports whether the Job may adopt and release pods: it is ours, goes on, and is not under deletion (J-175,
-// J-011).
+// Eligible reports whether the Job may adopt and release pods: we run it, it has not finished, and it is not under
+// deletion (J-175, J-011).
 func (j *Job) Eligible() bool {
 	return j.Managed && !j.Gone && j.Deleted == 0 && !j.finished
 }
@@ -126,22 +127,22 @@ func (j *Job) disowns(p *Pod) bool {
 		j.Eligible()
 }
 
-// ended reports whether the pod counts as ended, by the matrix of J-023. If the Job fails, every pod does (J-038). A
-// pod under deletion counts as ended once the wait for its own end is over (mayEnd).
+// ended reports whether the pod counts as ended, by the table of J-023. If the Job fails, every pod counts as ended
+// (J-038). A pod under deletion does so once the wait for its own end is over (mayEnd).
 func (j *Job) ended(p *Pod) bool {
 	return p.Phase.Terminal() || (p.Deleted != 0 && !j.FailedOnly && !j.mayEnd(p)) || j.failing
 }
 
-// Ignored reports whether a rule ignores the pod's failure (J-114).
+// Ignored reports whether a podFailurePolicy rule says that the pod's failure does not count (J-114).
 func (p *Pod) Ignored() bool { return p.match.Action == policy.Ignore }
 
-// countedElsewhere reports whether the status that another controller wrote already accounts for the end of a pod. The
-// watches of Jobs and pods are not in step: the status may be seen before the pod's end. That end is then missing in
-// our backoff record, although the other controller's backoff includes it.
+// countedElsewhere reports whether the status of a Job that another controller runs already accounts for the end of a
+// pod. The watches of Jobs and pods are not in step: the status may be seen before the pod's end. Such an end must
+// still enter our backoff record, because the other controller's backoff includes it.
 func (j *Job) countedElsewhere(p *Pod) bool {
 	return j.claimed(p) && j.indexValid(p) && j.accounted(p) && j.ended(p)
 }
 
-// stopped reports whether the pod was deleted before its Job succeeded, and may have ended by itself since. Its end
-// then counts (J-140).
+// stopped reports whether the pod was deleted before its Job succeeded and could still end by itself then. Its end
+// counts (J-140).
 func (j *Job) stopped(p *Pod) bool { return p.StoppingSince != 0 && !j.FailedOnly }

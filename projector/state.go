@@ -11,8 +11,8 @@ import (
 
 var deterministic = proto.MarshalOptions{Deterministic: true}
 
-// StreamState encodes the state of a stream other than the controller's, as facts and names. ok is false if the world
-// has no state of the stream.
+// StreamState encodes the state of one stream (a Job, a CronJob, or the orphan pods of a namespace) for a snapshot:
+// facts are what decisions read, names are texts for people. ok is false if the world has no state of the stream.
 func (w *World) StreamState(s events.Stream) (facts, names []byte, ok bool) {
 	subject := w.Subject(s)
 	if subject == nil {
@@ -22,7 +22,7 @@ func (w *World) StreamState(s events.Stream) (facts, names []byte, ok bool) {
 	return facts, names, true
 }
 
-// RefOf returns the namespace and name of a stream's subject, as far as known.
+// RefOf returns the namespace and name of the Job or CronJob s, as far as known.
 func (w *World) RefOf(s events.Stream) events.JobRef {
 	if subject := w.Subject(s); subject != nil {
 		return subject.Reference()
@@ -33,7 +33,8 @@ func (w *World) RefOf(s events.Stream) events.JobRef {
 	return events.JobRef{}
 }
 
-// namespaceOf returns the namespace of a record; s is the subject of its stream, or nil.
+// namespaceOf returns the namespace that a record concerns. s is the state of the Job, CronJob or namespace that the
+// record is about, or nil.
 func (w *World) namespaceOf(rec *events.Record, s Subject) string {
 	switch {
 	case rec.Evidence.Namespace != "":
@@ -49,7 +50,8 @@ func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
 	return marshal(facts), marshal(names)
 }
 
-// ControllerState encodes the controller's state for a snapshot, including the specs that later records may refer to.
+// ControllerState encodes the controller's own state for a snapshot, including the Job specs that later records may
+// refer to.
 func (w *World) ControllerState() []byte {
 	s := w.controllerToWire()
 	w.specs.ToWire(s)
@@ -57,16 +59,16 @@ func (w *World) ControllerState() []byte {
 	return marshal(s)
 }
 
-// ControllerFacts encodes the controller's state without specs, for the StateStored record at the start of a file: each
-// file stores the specs that it needs.
+// ControllerFacts encodes the controller's own state without Job specs, for the StateStored record at the start of a
+// file. The specs are not needed there: each file stores those that its records refer to.
 func (w *World) ControllerFacts() []byte {
 	s := w.controllerToWire()
 	s.Zones = w.zones.ToWire(w.zonesInUse())
 	return marshal(s)
 }
 
-// ControllerInPart encodes the controller's state without specs, for a world that may hold only some CronJobs. It has
-// the rules of all known zones, because CronJobs that the world does not hold yet may name them.
+// ControllerInPart encodes the controller's own state without Job specs, for a world that may hold only some CronJobs.
+// It has the rules of all known time zones, because CronJobs that the world does not hold yet may name them.
 func (w *World) ControllerInPart() []byte {
 	s := w.controllerToWire()
 	s.Zones = w.zones.ToWire(func(events.ZoneName) bool { return true })
@@ -79,7 +81,7 @@ type worldValue interface {
 	FromWire(s *pb.WorldState)
 }
 
-// values returns the parts of the controller's state that encode themselves.
+// values returns the parts of the controller's own state that encode themselves.
 func (w *World) values() []worldValue {
 	return []worldValue{&w.life, &w.view, &w.Rival, &w.stated, &w.watch, &w.Around}
 }
@@ -96,19 +98,21 @@ func (w *World) controllerToWire() *pb.WorldState {
 func marshal(m proto.Message) []byte {
 	b, err := deterministic.Marshal(m)
 	if err != nil {
-		panic(fmt.Sprintf("projector: encode state: %v", err)) // only text that is not UTF-8 could fail; facts hold none
+		panic(fmt.Sprintf("projector: encode state: %v", err)) // text that is not UTF-8 would fail; there is none
 	}
 	return b
 }
 
-// StreamAt is one stream's state in a snapshot, as of record AsOf. Facts is empty if the stream had no state then.
+// StreamAt is the state of one Job, CronJob or namespace in a snapshot, encoded by StreamState. It includes the records
+// through AsOf. Facts is empty if there was no state then.
 type StreamAt struct {
 	Stream       events.Stream
 	AsOf         events.Sequence
 	Facts, Names []byte
 }
 
-// Streams returns all known streams in the order in which they began; retired Jobs come last.
+// Streams returns the names of all known Jobs, CronJobs and namespaces with orphan pods, in the order in which they
+// began; Jobs without work left come last.
 func (w *World) Streams() []events.Stream {
 	var out []events.Stream
 	for _, s := range w.Subjects() {
@@ -120,10 +124,10 @@ func (w *World) Streams() []events.Stream {
 	return out
 }
 
-// Restore returns a world from a snapshot. Each stream in a snapshot is as of a record of its own (StreamAt.AsOf), so
-// the world is not the state after any prefix of the log yet. The caller must apply all records after from, and then
-// call Recovered. Apply skips the records that a stream already includes. Restore returns an error if a state cannot be
-// decoded or has a number that no record can have.
+// Restore returns a world from a snapshot. The state of each Job and CronJob in a snapshot includes the records through
+// a sequence of its own (StreamAt.AsOf), so the world is not yet the state at any one record. The caller must apply all
+// records after from, and then call Recovered. Apply skips records that a state already includes. Restore returns an
+// error if a state cannot be decoded or has a number that no record can have.
 func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	for _, s := range streams {
 		if err := events.CheckState(s.Stream, s.Facts, s.Names); err != nil {
@@ -153,8 +157,9 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	return w, from, nil
 }
 
-// Recovered ends a recovery, after every record of the log was applied. It rebuilds the index from pod to stream,
-// because the streams of a snapshot are as of different records and may disagree about a pod that moved.
+// Recovered ends a recovery that Restore began. Call it after every record of the log was applied. It rebuilds the
+// index from each pod to its Job: states in a snapshot may disagree about a pod that moved, because each is of another
+// moment.
 func (w *World) Recovered() {
 	w.floors = nil
 	w.sortStated()
@@ -171,7 +176,8 @@ func (w *World) Recovered() {
 	}
 }
 
-// restoreController restores the output of ControllerState, which is as of record through.
+// restoreController restores the controller's own state, encoded by ControllerState, which includes the records through
+// the sequence through.
 func (w *World) restoreController(b []byte, through events.Sequence) error {
 	var s pb.WorldState
 	if err := proto.Unmarshal(b, &s); err != nil {
@@ -189,8 +195,8 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	return nil
 }
 
-// beginFile folds the controller's state that a new file begins with. A reader that starts at this file knows nothing
-// yet, and restores it.
+// beginFile handles the StateStored record with the controller's own state, with which each file of the log begins. A
+// reader that starts at this file knows nothing yet, and restores that state.
 func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
 	used := func(events.ZoneName) bool { return true } // the file has exactly the zones that CronJobs name
 	if w.Identity == (events.Identity{}) {

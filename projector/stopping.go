@@ -21,8 +21,8 @@ import (
 // The wait begins with the record that first shows the deletion, so it survives a restart. It moves with clock steps.
 // There is no wait for a pod of a Job that another controller runs: that controller's status says how the pod counts.
 
-// StoppingUntil returns the end of the earliest wait for a pod under deletion; 0 for none. Then that pod counts as
-// failed.
+// StoppingUntil returns when the next pod under deletion counts as failed because it has not ended by itself; 0 for
+// none.
 func (j *Job) StoppingUntil() events.Time {
 	if j.stopping.first == nil {
 		return 0
@@ -33,7 +33,7 @@ func (j *Job) StoppingUntil() events.Time {
 // Stopping yields the pods under deletion that may still end by themselves, ordered by the end of their waits.
 func (j *Job) Stopping() iter.Seq[*Pod] { return j.stopping.all }
 
-// judgeStopped counts the pods whose wait is over as failed. It enters them in the backoff record at once. So they
+// judgeStopped counts the pods whose wait is over as failed, and enters them into the backoff record at once. So they
 // count even if the Job has succeeded meanwhile, because they were deleted before (J-140).
 func (j *Job) judgeStopped() {
 	for until := j.StoppingUntil(); until != 0 && until <= j.Now; until = j.StoppingUntil() {
@@ -45,9 +45,9 @@ func (j *Job) judgeStopped() {
 	}
 }
 
-// restarted folds a restart of the process: the outcome of each command in flight becomes unknown. The next decision
-// asks again for deletions, finalizer removals and reads that are still wanted. A status write is decided again from a
-// newer version. A create keeps its slot until its outcome is known. Commands in backoff stay in flight.
+// restarted updates the Job when the process has restarted: the outcome of each command in flight becomes unknown. The
+// next decision asks again for deletions, finalizer removals and reads that are still wanted. A status write is decided
+// again from a newer version. A create stays until its outcome is known. Refused commands in backoff stay in flight.
 func (j *Job) restarted() {
 	j.rivalry.began = 0
 	j.waitsAgain()
@@ -57,8 +57,8 @@ func (j *Job) restarted() {
 	j.Recheck = len(j.creates) > 0
 }
 
-// waitsAgain updates the waits for pods under deletion after a start, because the settings may have changed. Observed
-// Jobs have no waits.
+// waitsAgain recomputes the waits for pods under deletion when the process has restarted, because the settings may have
+// changed. Jobs that another controller runs have no such waits.
 func (j *Job) waitsAgain() {
 	observed := j.Observed()
 	for p := range j.stopping.all {

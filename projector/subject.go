@@ -10,29 +10,29 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Subject is the state of one stream, and what decisions are made about: a Job, a retired Job, a CronJob, or the pods
+// Subject is the state of one stream, and what one decision is about: a Job, a retired Job, a CronJob, or the pods
 // without an owner of a namespace. It is a function of the stream's records and of those controller records that
-// concern all streams. A decision reads only its subject. If subject A depends on subject B, the intake writes records
-// into A's stream when B changes (Intake.Follow). Example: a Job is seen for the first time, and its selector matches a
-// pod without an owner. So in the same batch that pod moves to the Job's stream.
+// concern all streams. A decision reads only its subject. If a change of one subject concerns another, package intake
+// adds a record to the stream of the other (Intake.Follow). Example: a Job is seen for the first time, and its selector
+// matches a pod without an owner. So in the same batch of records that pod moves to the Job's stream.
 type Subject interface {
-	// ID returns the subject's stream.
+	// ID returns the name of the subject's stream (its part of the log).
 	ID() events.Stream
 	// Reference names the subject for people, as far as known. For the pods of a namespace it has only the namespace.
 	Reference() events.JobRef
 	// Time is the subject's own clock: the time of the newest record that concerned it. Decisions use it.
 	Time() events.Time
-	// Last returns the sequence of the newest record of its stream.
+	// Last returns the sequence (place in the log) of the newest record of its stream.
 	Last() events.Sequence
-	// Apply folds a record. It cannot fail: records are validated when they are decoded.
+	// Apply updates the subject by one record. It cannot fail: records are validated when they are decoded.
 	Apply(rec *events.Record)
-	// Due returns when the subject must be evaluated for the first time after a start; 0 for never. Each decision then
-	// gives the time of the next evaluation (Decision.Wake).
+	// Due returns when a decision about the subject is needed for the first time after a start; 0 for never. now is the
+	// time of the start. Each decision then gives the time of the next one (Decision.Wake).
 	Due(now events.Time) events.Time
 
 	// Observed reports whether another controller acts on the subject. Decisions about it are not carried out.
 	Observed() bool
-	// InFlight returns the command called name; nil if it has ended.
+	// InFlight returns the command with the ID name if it is in flight (decided, and not ended); else nil.
 	InFlight(name events.CommandID) events.Command
 
 	over() bool // no work is left: the World drops the subject
@@ -40,15 +40,15 @@ type Subject interface {
 	toWire() (*pb.JobState, *pb.StateNames)
 }
 
-// Holder is a subject with pods, whose commands are retried unchanged: a Job that is not retired, or the pods without
-// an owner of a namespace.
+// Holder is a subject that has pods: a Job, unless it is retired (finished, without work left), or the pods without an
+// owner of a namespace. Refused commands about them are retried unchanged.
 type Holder interface {
-	// Holder returns the Job that folds the pods and their commands: the subject itself, or for Strays a Job without an
-	// object.
+	// Holder returns the Job that keeps the state of the pods and their commands: the subject itself, or for Strays a
+	// Job without an object.
 	Holder() *Job
 }
 
-// HolderOf returns the Job that folds the subject's pods; nil if s is nil or has no pods.
+// HolderOf returns the Job that keeps the state of the subject's pods; nil if s is nil or has no pods.
 func HolderOf(s Subject) *Job {
 	if h, ok := s.(Holder); ok {
 		return h.Holder()
@@ -65,15 +65,15 @@ func PodOf(s Subject, uid types.UID) *Pod {
 }
 
 // Compared reports whether decisions about the subject are not carried out, but compared with the acts of the
-// controller that runs it. CronJobs of another controller that are recorded are not compared: only the fates of their
-// due times are recorded.
+// controller that runs it. It is false for a CronJob that another controller runs: only what became of its due times is
+// recorded.
 func Compared(s Subject) bool {
 	c, cronJob := s.(*CronJob)
 	return s.Observed() && !(cronJob && c.Settings.CronJobs)
 }
 
-// Phase is a Job's stage of life. It only moves forward, with two exceptions. An object that is seen again is no longer
-// gone. And a pod that names a retired Job as its owner starts that Job again as a placeholder (PhaseUnknown).
+// Phase is how far a Job's life has got. It only moves forward, with two exceptions. An object that is seen again is no
+// longer gone. And a pod that names a retired Job as its owner starts that Job again as a placeholder (PhaseUnknown).
 type Phase uint8
 
 // The phases of a Job.
@@ -102,8 +102,8 @@ func (p Phase) String() string {
 	return "invalid"
 }
 
-// Phase returns the Job's phase. PhaseRetired is returned only while the record JobRetired is being folded: after that
-// a Retired takes the Job's place.
+// Phase returns the Job's phase. It returns PhaseRetired only while the record JobRetired is being applied: after that
+// a Retired takes the Job's place in the World.
 func (j *Job) Phase() Phase {
 	switch {
 	case j.Retired:
@@ -118,7 +118,7 @@ func (j *Job) Phase() Phase {
 	return PhaseSeen
 }
 
-// ID returns the Job's stream.
+// ID returns the name of the Job's stream (its part of the log).
 func (j *Job) ID() events.Stream { return j.Stream }
 
 // Reference names the Job.
@@ -133,12 +133,13 @@ func (j *Job) Last() events.Sequence { return j.Head }
 // Due returns now: only a decision can tell what a Job waits for.
 func (j *Job) Due(now events.Time) events.Time { return now }
 
-// Holder returns j.
+// Holder returns j itself: a Job keeps the state of its own pods.
 func (j *Job) Holder() *Job { return j }
 
 func (j *Job) began() events.Sequence { return j.first }
 
-// Subject returns the subject of a stream; nil if there is none. The controller's stream has none.
+// Subject returns the state of stream s: of a Job, a CronJob or the orphan pods of a namespace; nil if there is none.
+// The controller's own stream has none.
 func (w *World) Subject(s events.Stream) Subject {
 	if held, ok := w.subjects[s]; ok {
 		return held
@@ -149,7 +150,8 @@ func (w *World) Subject(s events.Stream) Subject {
 	return nil
 }
 
-// Subjects returns all subjects except retired Jobs, in the order in which their streams began.
+// Subjects returns the states of all Jobs, CronJobs and namespaces with orphan pods, in the order in which they began.
+// Jobs that are retired (finished, without work left) are not among them.
 func (w *World) Subjects() []Subject {
 	out := make([]Subject, 0, len(w.subjects))
 	for _, s := range w.subjects {
@@ -159,7 +161,8 @@ func (w *World) Subjects() []Subject {
 	return out
 }
 
-// Jobs returns all Jobs that are not retired, seen or not, in the order in which their streams began.
+// Jobs returns all Jobs, even if their object was not seen, in the order in which they began. Jobs that are retired
+// (finished, without work left) are not among them.
 func (w *World) Jobs() []*Job {
 	out := make([]*Job, 0, len(w.subjects))
 	for _, s := range w.subjects {
@@ -171,8 +174,8 @@ func (w *World) Jobs() []*Job {
 	return out
 }
 
-// Holders returns all Jobs that fold pods, in the order in which their streams began: those that are not retired, and
-// one for the pods without an owner of each namespace.
+// Holders returns all Jobs that hold pods, in the order in which they began. There is one also for the orphan pods of
+// each namespace. Jobs that are retired (finished, without work left) are not among them.
 func (w *World) Holders() []*Job {
 	var out []*Job
 	for _, s := range w.Subjects() {
@@ -183,13 +186,13 @@ func (w *World) Holders() []*Job {
 	return out
 }
 
-// Job returns the Job of a stream; nil if there is none or it is retired.
+// Job returns the Job with stream s; nil if there is none, or it is retired (finished, without work left).
 func (w *World) Job(s events.Stream) *Job {
 	j, _ := w.subjects[s].(*Job)
 	return j
 }
 
-// Retired returns the retired Job of a stream; nil if there is none.
+// Retired returns the Job with stream s if it is retired (finished, without work left); else nil.
 func (w *World) Retired(s events.Stream) *Retired {
 	if s.Kind != events.StreamJob {
 		return nil

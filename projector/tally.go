@@ -1,6 +1,6 @@
 package projector
 
-// count adds the pod to the counts and sets, by its share, or removes it if sign is negative.
+// count adds to the counts and sets what pod p contributes (p.in), or subtracts it if sign is -1.
 func (s *pods) count(p *Pod, sign int32) {
 	t := &s.tally
 	t.Active += one(p.in.active) * sign
@@ -40,24 +40,24 @@ func one(b bool) int32 {
 	return 0
 }
 
-// Tally counts the Job's pods by what decisions need. "Removal" is the deletion of a pod; of a surplus pod also the
-// removal of its finalizer.
+// Tally counts the Job's pods by the properties that decisions need. "Removal" is the deletion of a pod; of a surplus
+// pod (to be deleted, never counted) also the removal of its finalizer.
 type Tally struct {
 	Active, Ready, Terminating        int32
-	Going, GoingReady                 int32 // of Active and Ready: removal or deletion in flight, not in backoff
+	Going, GoingReady                 int32 // of Active and Ready: pods whose removal is in progress, not in backoff
 	Idle                              int32 // active pods that are not surplus and not being deleted
 	UnlistedFailed, UnlistedSucceeded int32 // ended pods that no confirmed status accounts for
-	Countable                         int   // uncounted UIDs whose pod no longer has the finalizer
+	Countable                         int   // pods in uncountedTerminatedPods that no longer have the finalizer
 	Surplus                           int32 // surplus pods whose removal has not ended
-	Removing                          int32 // pods whose removal goes on and is not in backoff
+	Removing                          int32 // pods whose removal is in progress and not in backoff
 	Refused                           int32 // active surplus pods whose removal is in backoff
-	Pointless                         int32 // pods whose removal is in backoff, but that have ended or left the Job
+	Pointless                         int32 // pods that ended or left the Job, with a pointless removal in backoff
 	Spared                            int32 // active surplus pods with a cancelled removal; its outcome is awaited
-	Unsure                            int32 // ended surplus pods with the finalizer and a removal in backoff: may count
+	Unsure                            int32 // ended surplus pods with the finalizer, removal in backoff: they may count
 	UnsureSucceeded                   int32 // of Unsure, pods that succeeded
-	HeldFailed                        int32 // failed pods held back until their replacement is seen, which count
+	HeldFailed                        int32 // failed pods that count and keep the finalizer until replaced
 	NeverCounted                      int32 // pods that never count and still have the finalizer
-	Restarts                          int64 // of the containers of pods that run or wait to run (J-113)
+	Restarts                          int64 // container restarts in pods that run or wait to run (J-113)
 	Adopting, Releasing               int32 // pods with an adoption, or release, in flight
 	Urgent                            int   // ended, uncounted pods under deletion: a client waits for the finalizer
 	Held, Dropping                    int   // pods with the finalizer; of these, with its removal in flight
@@ -67,7 +67,7 @@ type Tally struct {
 // podSet is a set of pods.
 type podSet map[*Pod]struct{}
 
-// file adds the pod to the set if is is true, or removes it if sign is negative.
+// file adds the pod to the set if is (it belongs to the set) is true and sign is 1; it removes the pod if sign is -1.
 func (s podSet) file(p *Pod, is bool, sign int32) {
 	switch {
 	case !is:
@@ -78,7 +78,7 @@ func (s podSet) file(p *Pod, is bool, sign int32) {
 	}
 }
 
-// ManyHeld reports whether more pods still have the finalizer than the terminal condition may leave
+// ManyHeld reports whether more pods still have the tracking finalizer than a finished Job may leave
 // (Settings.HeldAtEnd).
 func (j *Job) ManyHeld() bool {
 	most := int(j.Settings.HeldAtEnd)

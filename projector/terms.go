@@ -2,7 +2,7 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// Terms are the parts of a Job's spec about the number and the indexes of pods, parsed once per spec.
+// Terms are the fields of a Job's spec about the number and the indexes of its pods, in the form that decisions use.
 type Terms struct {
 	Indexed   bool // pods have completion indexes
 	WorkQueue bool // no fixed number of completions
@@ -16,7 +16,7 @@ type Terms struct {
 	MayLower bool
 }
 
-// termsOf parses a spec; nil stands for a Job that has not been seen.
+// termsOf returns the Terms of a spec; nil stands for a Job that has not been seen.
 func termsOf(spec *events.JobSpec) Terms {
 	t := Terms{Parallelism: 1}
 	if spec == nil {

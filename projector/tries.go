@@ -11,14 +11,14 @@ import (
 )
 
 // Tries counts how unsuccessful pods of a Job ended, grouped by failure signature, and how long the Job was suspended.
-// An attempt ("try") is one pod from its creation to its end. Decisions do not read Tries: it is for the verdict, a
-// line for people, and is evidence like the texts that it comes from. Its size is bounded. A pod is counted once, by
-// the first record that shows its end or the request to delete it.
+// It serves the verdict (a line for people that says why a Job ended); no decision reads it. An attempt ("try") is one
+// pod from its creation to its end. A pod is counted once, by the first record that shows its end or the request to
+// delete it. The size of Tries is bounded.
 type Tries struct {
-	// Ends lists the first maxWays signatures in order of appearance. For each kind, one more entry counts all further
+	// Ends lists the first 8 signatures in order of appearance. For each kind, one more entry counts all further
 	// signatures.
 	Ends []TryEnd
-	// Partial: the state that the fold started from lacks earlier attempts, because its evidence was erased.
+	// Partial says that earlier attempts are missing: they were in records whose texts were erased.
 	Partial bool
 
 	suspended time.Duration // without the current suspension
@@ -37,15 +37,15 @@ type TryEnd struct {
 // {Kind: TryFailed, Exits: {main, exit code 1}}.
 type Way struct {
 	Kind      TryKind
-	Other     bool       // all further signatures of Kind, for lack of room; the other fields are empty
+	Other     bool       // this entry counts all further signatures of Kind; the other fields are empty
 	Exits     [2]TryExit // first two containers that did not exit with 0; an empty name means none
 	MoreExits uint32     // number of further such containers
-	Reason    string     // of the disruption, or of the pod's status
-	Action    string     // of the podFailurePolicy, as in the API; empty if no rule applied
-	Rule      uint32     // its position in the policy, from 0
+	Reason    string     // reason of the disruption, or of the pod's status
+	Action    string     // action of the podFailurePolicy rule, as in the API; empty if no rule applied
+	Rule      uint32     // position of the rule in the policy, from 0
 }
 
-// TryExit is how a container ended.
+// TryExit says how a container ended.
 type TryExit struct {
 	Container string
 	Kind      events.ContainerKind
@@ -53,22 +53,22 @@ type TryExit struct {
 	Reason    string
 }
 
-// TryKind is the kind of an attempt's end. The numbers are those of the proto schema.
+// TryKind says in what way an attempt (one pod) ended. The numbers are those of the proto schema.
 type TryKind uint8
 
-// The kinds.
+// The kinds of ends.
 const (
 	TryFailed    TryKind = 1 // the pod failed by itself
 	TryDisrupted TryKind = 2 // the pod has the condition DisruptionTarget
 	TryDeleted   TryKind = 3 // deleted while it ran, by another client
 	TryStopped   TryKind = 4 // no longer wanted: the Job is suspended, scaled down, or over
 	TryUnseen    TryKind = 5 // the pod is gone, and its end was not seen
-	TryRestarted TryKind = 6 // not an end: a container was restarted
+	TryRestarted TryKind = 6 // not an end of the pod: a container was restarted
 )
 
 const maxWays = 8
 
-// Suspended returns how long the Job was suspended up to until.
+// Suspended returns how long the Job was suspended in all, from its creation to the time until.
 func (t *Tries) Suspended(until events.Time) time.Duration {
 	if t.since == 0 {
 		return t.suspended
@@ -76,7 +76,8 @@ func (t *Tries) Suspended(until events.Time) time.Duration {
 	return t.suspended + max(until.Sub(t.since), 0)
 }
 
-// tell counts what a folded record has changed about its pod: an end, a deletion, or restarts.
+// tell counts what the record that was just applied has changed about its pod: an end, a deletion, or container
+// restarts.
 func (t *Tries) tell(j *Job, rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.PodSeen:
@@ -125,7 +126,7 @@ func (j *Job) ours(p *Pod) bool {
 
 func overOrGoing(p *Pod) bool { return p.Phase.Terminal() || p.Deleted != 0 }
 
-// unwanted reports whether the Job wants no pods at all: it ends, is deleted, or is suspended.
+// unwanted reports whether the Job wants no pods at all: it has finished or is about to, is deleted, or is suspended.
 func (j *Job) unwanted() bool {
 	return j.failing || j.succeeding || j.finished || j.Deleted != 0 || j.Gone || j.suspends()
 }
@@ -154,8 +155,8 @@ func (j *Job) wayOf(p *Pod, e *events.Evidence) Way {
 }
 
 // unwantedElsewhere reports whether another controller that runs the Job had a reason to delete one of its pods: more
-// pods are active than parallelism or the missing completions need, or the deadline has passed. The decisions of that
-// controller are not recorded.
+// pods are active than parallelism or the missing completions need, or the deadline has passed. It is inferred, because
+// the decisions of that controller are not recorded.
 func (j *Job) unwantedElsewhere() bool {
 	if !j.Settings.Observes(j.ManagedBy) || j.Spec == nil {
 		return false
@@ -176,7 +177,7 @@ func (j *Job) unwantedElsewhere() bool {
 	return j.Tally().Active >= wanted
 }
 
-// disruptionOf returns the reason of the pod's DisruptionTarget condition, if that is True.
+// disruptionOf returns the reason of the pod's condition DisruptionTarget if that condition is True; disrupted says so.
 func disruptionOf(p *Pod, e *events.Evidence) (reason string, disrupted bool) {
 	const target, holds = "DisruptionTarget", "True"
 	for i := range e.Conditions {
@@ -184,7 +185,7 @@ func disruptionOf(p *Pod, e *events.Evidence) (reason string, disrupted bool) {
 			return c.Reason, true
 		}
 	}
-	for _, c := range p.Conditions { // the evidence was erased
+	for _, c := range p.Conditions { // the texts were erased: only the recorded conditions are left
 		if c.Type == target && c.Status == holds {
 			return "", true
 		}
@@ -192,7 +193,7 @@ func disruptionOf(p *Pod, e *events.Evidence) (reason string, disrupted bool) {
 	return "", false
 }
 
-// exits collects the containers that did not exit with 0. Sidecars are collected only if no other container failed:
+// exits adds to w the containers that did not exit with 0. It adds sidecars only if no other container failed, because
 // they are killed when the pod ends.
 func (w *Way) exits(p *Pod, e *events.Evidence) {
 	for _, sidecars := range []bool{false, true} {
@@ -214,7 +215,7 @@ func (w *Way) exits(p *Pod, e *events.Evidence) {
 			return
 		}
 	}
-	for _, x := range p.Exits { // only the facts are left: the evidence was erased
+	for _, x := range p.Exits { // the texts were erased: only the recorded exit codes are left
 		kind := events.RegularContainer
 		if x.Init {
 			kind = events.InitContainer
@@ -233,13 +234,13 @@ func (w *Way) exit(x TryExit) {
 	w.MoreExits++
 }
 
-// restarted counts container restarts. If one container restarted once, its exit is known. The exits between two
-// observations of a pod are unknown.
+// restarted counts the restarts of the pod's containers since the previous observation; times is their number. If one
+// container restarted once, its exit code is known. If there were more restarts, only the last exit is known.
 func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	var only *events.ContainerEnd
 	for i := range e.Containers {
 		switch c := &e.Containers[i]; {
-		case c.Lost() && times == 1: // a kubelet counts a restart for a container that it did not find
+		case c.Lost() && times == 1: // a kubelet counts a restart also for a container that it lost: no process failed
 			return
 		case c.Restarts == 0:
 		case only != nil:
@@ -261,13 +262,13 @@ func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	}
 }
 
-// endedWell reports whether the pod succeeded after its deletion was requested, before a status counted it as failed.
+// endedWell reports whether the pod succeeded after the request to delete it, before a status counted it as failed.
 func (j *Job) endedWell(p *Pod) bool {
 	return p.Phase == events.PodSucceeded && p.Deleted != 0 && (p.StoppingSince != 0 || p.stage == Unlisted && !p.written) &&
 		j.Settings.DeletedPodWait > 0
 }
 
-// remove reverts add for one attempt.
+// remove takes one attempt that ended in this way from the counts; it reverts add.
 func (t *Tries) remove(way Way) {
 	i := slices.IndexFunc(t.Ends, func(e TryEnd) bool { return e.Way == way })
 	if i < 0 {
@@ -281,7 +282,7 @@ func (t *Tries) remove(way Way) {
 	}
 }
 
-// add counts n attempts that ended in one way.
+// add counts n attempts that ended in this way. The first of them was pod p.
 func (t *Tries) add(way Way, n uint32, p *Pod) {
 	ways := 0
 	for i := range t.Ends {
@@ -300,13 +301,14 @@ func (t *Tries) add(way Way, n uint32, p *Pod) {
 	t.Ends = append(t.Ends, TryEnd{Way: way, Count: n, Pod: p.Name, Index: p.Index})
 }
 
-// suspension holds what was known of a Job before an observation of the Job is folded.
+// suspension holds whether a Job was known, and suspended, before the observation that is being applied.
 type suspension struct{ known, suspends bool }
 
 func (j *Job) suspension() suspension { return suspension{j.Known(), j.suspends()} }
 
-// suspend updates how long the Job was suspended. If the Job is suspended when it is first seen, the suspension began
-// at the time of its condition Suspended, or else at its creation.
+// suspend updates the time for which the Job was suspended. was is the state before the observation. If the Job is
+// suspended when it is first seen, the suspension began at the time of its condition Suspended, or else at its
+// creation.
 func (t *Tries) suspend(j *Job, was suspension) {
 	suspends := j.suspends()
 	switch {

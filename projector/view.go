@@ -7,26 +7,26 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// view tells how much of the cluster the log has seen. World embeds it.
+// view tells how much of the cluster's state the log has recorded. World embeds it.
 type view struct {
-	Listing bool                       // a listing is under way: nothing is decided
-	pending []events.Resource          // resources that the listing still waits for
+	Listing bool                       // objects are being listed: nothing is decided before that ends
+	pending []events.Resource          // resources whose listing has not ended
 	newest  map[events.Resource]uint64 // newest known resourceVersion of each resource
 }
 
 func newView() view { return view{newest: map[events.Resource]uint64{}} }
 
-// apply folds a record of the controller's stream. cronJobs says whether CronJobs are watched.
+// apply updates v by a record of the controller's own stream. cronJobs says whether CronJobs are watched.
 func (v *view) apply(rec *events.Record, cronJobs bool) {
 	switch f := rec.Facts.(type) {
-	case *events.EpochChanged: // the cluster does not have these versions any more: list everything again
+	case *events.EpochChanged: // these versions do not exist in the cluster any more: list everything again
 		clear(v.newest)
 		v.list(events.Jobs, events.Pods)
 		if cronJobs {
 			v.list(events.CronJobs)
 		}
 	case *events.ControllerStopped:
-		v.Listing = true // nothing is decided until the next start has listed
+		v.Listing = true // nothing is decided until the next process has listed all objects
 	case *events.ListingStarted:
 		v.list(f.Resources...)
 	case *events.Synced:
@@ -38,8 +38,8 @@ func (v *view) apply(rec *events.Record, cronJobs bool) {
 	}
 }
 
-// list starts a listing of resources: the listing is over when each is synced. It copies pending, because an encoded
-// state may share the slice.
+// list begins a listing of resources. It ends when a record says of each that it is synced. list copies pending,
+// because an encoded state may share the slice.
 func (v *view) list(resources ...events.Resource) {
 	v.Listing, v.pending = true, slices.Clone(v.pending)
 	for _, r := range resources {

@@ -9,16 +9,16 @@ import (
 
 // waits are the times until which decisions about the Job wait, apart from the backoffs of single commands.
 type waits struct {
-	// EndInDoubt: until then a status write of unknown outcome may still take effect. It is set only for a write that
-	// decides the Job's end or a pod's count; 0 if there is none, or a newer version was seen. Before it no pod is
-	// created: that could be a pod of a finished Job (J-009), or the replacement of a pod that counts after all. The
-	// next status write ends the wait. A live read that finds no newer version also ends it, if the API server has
-	// answered each such write (endOver).
+	// EndInDoubt is the time until which a status write of unknown outcome may still be stored; 0 if there is none, or
+	// a newer version of the Job was seen. It is set only for a write that decides the Job's end or a pod's count.
+	// Until then no pod is created: it could be a pod of a finished Job (J-009), or the replacement of a pod that
+	// counts after all. The next status write ends the wait. A live read that finds no newer version also ends it, if
+	// the API server has answered each such write (endOver).
 	EndInDoubt events.Time
 	endOver    bool
-	// LatePod: until then a duplicate create, or an adoption with unknown outcome, may still add a pod. A duplicate is
-	// possible only if the create was sent twice, and its first pod is gone or terminating. The Job does not finish
-	// before LatePod: such a pod would run for a finished Job and never be deleted (J-082).
+	// LatePod is the time until which a duplicate create, or an adoption with unknown outcome, may still add a pod. A
+	// duplicate is possible only if the create was sent twice, and its first pod is gone or terminating. The Job does
+	// not finish before LatePod: such a pod would run for a finished Job and never be deleted (J-082).
 	LatePod events.Time
 	Lagging events.Time // since when the published status has been out of date
 	ends    backoff

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/surroundings"
 )
 
-// World is the state of one log: its subjects by stream, and the controller's own state. Its parts are values: each
-// folds the records that concern it, and encodes itself.
+// World is the state of one log: the state of each Job, CronJob and namespace with orphan pods, and the controller's
+// own state. Each part updates itself by the records that concern it, and encodes itself.
 type World struct {
 	Head events.Sequence
 	Now  events.Time
@@ -22,16 +22,16 @@ type World struct {
 
 	specs    specs.Specs
 	zones    *cronjob.Zones              // rules of the time zones that CronJobs name
-	watch    cronjob.Watch               // gaps in the watch of CronJobs
-	budgets  budget.Buckets              // log written per namespace
+	watch    cronjob.Watch               // times in which nobody watched CronJobs
+	budgets  budget.Buckets              // bytes of log written per namespace
 	subjects map[events.Stream]Subject   // all but retired Jobs
-	retired  map[types.UID]*Retired      // in a map of their own, because there may be many
-	runs     map[types.UID]events.Stream // from the Jobs of CronJobs to the CronJob
-	named    map[cronName]events.Stream  // from the names of CronJobs
+	retired  map[types.UID]*Retired      // finished Jobs without work left; apart, as there may be many
+	runs     map[types.UID]events.Stream // from each Job of a CronJob to the stream of that CronJob
+	named    map[cronName]events.Stream  // from the name of a CronJob to its stream
 	homes    map[types.UID]events.Stream // from a pod to the stream that it belongs to
-	stated   statement                   // which streams have a checkpoint in the newest file
+	stated   statement                   // which streams have their state stored in the newest file
 
-	floors map[events.Stream]events.Sequence // during a recovery: last record of each stream in the snapshot
+	floors map[events.Stream]events.Sequence // in a recovery: last record of each stream in the snapshot
 }
 
 // NewWorld returns the state of an empty log.
@@ -52,14 +52,15 @@ func NewWorld() *World {
 	}
 }
 
-// Len returns the number of subjects, without retired Jobs.
+// Len returns the number of Jobs, CronJobs and namespaces with orphan pods, without Jobs that are retired (finished,
+// without work left).
 func (w *World) Len() int { return len(w.subjects) }
 
-// Stubs returns the number of retired Jobs.
+// Stubs returns the number of retired Jobs (finished, without work left).
 func (w *World) Stubs() int { return len(w.retired) }
 
-// Newest returns the newest known resourceVersion of a resource; 0 for none. Answers to our own writes count, too.
-// These are known only per object, so Newest scans all subjects, and for pods all pods.
+// Newest returns the newest known resourceVersion of a resource; 0 for none. It includes versions from answers to our
+// own writes. These are kept only with each object, so Newest scans all Jobs, and for pods all pods.
 func (w *World) Newest(r events.Resource) uint64 {
 	newest := w.newest[r]
 	for _, subject := range w.subjects {
@@ -83,7 +84,8 @@ func (w *World) Newest(r events.Resource) uint64 {
 	return newest
 }
 
-// Previous returns the newest known record of a stream; 0 for none.
+// Previous returns the newest known record of a stream, which names a Job, CronJob, namespace or the controller; 0 for
+// none.
 func (w *World) Previous(s events.Stream) events.Sequence {
 	if s == events.Controller {
 		return w.previous
@@ -94,13 +96,13 @@ func (w *World) Previous(s events.Stream) events.Sequence {
 	return 0
 }
 
-// Apply folds rec. It cannot fail: records are validated when they are decoded.
+// Apply updates the world by one record of the log. It cannot fail: records are validated when they are decoded.
 func (w *World) Apply(rec *events.Record) {
 	w.Head, w.Now = rec.Sequence, rec.Time
 	switch {
 	case rec.Stream == events.Controller:
 		namespace := w.Settings.Namespace
-		w.applyToController(rec) // also if the snapshot includes the record: folding it twice changes nothing
+		w.applyToController(rec) // also if the snapshot includes the record: to apply it twice changes nothing
 		if rec.Kind == events.KindControllerStarted || rec.Kind == events.KindClockStepped {
 			w.broadcast(rec)
 		}
@@ -110,7 +112,7 @@ func (w *World) Apply(rec *events.Record) {
 		}
 	default:
 		s := w.subjects[rec.Stream]
-		namespace := w.namespaceOf(rec, s) // while the subject exists: the record may end it
+		namespace := w.namespaceOf(rec, s) // asked before the record is applied, which may end the subject
 		w.Learn(rec)
 		if rec.Sequence > w.floors[rec.Stream] {
 			w.applyToSubject(rec, s)
@@ -136,9 +138,9 @@ func (w *World) applyToController(rec *events.Record) {
 	}
 }
 
-// broadcast folds a controller record that concerns every subject: a start, or a clock step. A start ends all commands
-// in flight. If a Job whose object is gone was kept only for these, it is dropped. A retired Job takes part only if it
-// had a record since its retirement.
+// broadcast applies a controller record that concerns every Job and CronJob: a start of the process, or a clock step. A
+// start ends all commands in flight. A Job whose object is gone, and that was kept only for those commands, is dropped.
+// A Job that is retired (finished, without work left) takes part only if it had a record since.
 func (w *World) broadcast(rec *events.Record) {
 	for stream, s := range w.subjects {
 		if rec.Sequence > w.floors[stream] {
@@ -153,8 +155,8 @@ func (w *World) broadcast(rec *events.Record) {
 	}
 }
 
-// Learn folds what other streams need of a record: the specs that they may refer to, and the newest object versions.
-// Apply calls it. A reader that folds only a part of the log calls Learn alone for the records before that part.
+// Learn takes from a record what is needed also for other Jobs: the specs that they may refer to, and the newest object
+// versions. Apply calls it. A reader of only a part of the log calls Learn alone for the records before that part.
 func (w *World) Learn(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.JobSpec:
@@ -170,7 +172,7 @@ func (w *World) Learn(rec *events.Record) {
 	}
 }
 
-// learn updates the newest known version of a resource by the object that the facts observe.
+// learn updates the newest known version of a resource by the version of the object that the facts show.
 func (v *view) learn(facts events.Facts) {
 	switch f := facts.(type) {
 	case *events.JobGone:
@@ -188,9 +190,9 @@ func (v *view) learn(facts events.Facts) {
 	}
 }
 
-// applyToSubject folds a record of a subject's stream. s is the stream's subject if it exists and is not retired, else
-// nil. If s is nil, a record that can be the first of a stream begins a new subject. Any other record is about a Job
-// that is over, and is ignored.
+// applyToSubject applies a record of a Job, CronJob or namespace. s is its state; nil if there is none or the Job is
+// retired (finished, without work left). If s is nil, only some kinds of records begin a new state; any other record is
+// about a Job that is over, and is ignored.
 func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	var retired *Retired
 	if s == nil {
@@ -216,7 +218,7 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 		w.stated.passed = true
 		return
 	}
-	if retired != nil && rec.Kind != events.KindPodAdded { // a pod starts the Job again, as a placeholder
+	if retired != nil && rec.Kind != events.KindPodAdded { // a pod makes the retired Job a Job again, as a placeholder
 		w.followRetired(retired, rec)
 		return
 	}
@@ -238,8 +240,9 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	w.close(s)
 }
 
-// stored folds a StateStored record. If the stream is unknown, because the reader starts at this file, it restores the
-// state. Check has validated the state.
+// stored handles a StateStored record, which has the encoded state of a Job, CronJob or namespace, or a part of it.
+// isNew says that no state is known, because the reader starts at this file: the stored state is then restored. Check
+// has validated it.
 func (w *World) stored(rec *events.Record, f *events.StoredState, isNew bool) {
 	if isNew {
 		facts, names, whole := w.stated.parts.Add(rec, f)
@@ -251,8 +254,8 @@ func (w *World) stored(rec *events.Record, f *events.StoredState, isNew bool) {
 	w.stateAgain(rec, f)
 }
 
-// applyToJob folds a record of a Job's stream. It also updates what the World has of the Job: its spec, how its pods
-// ended, and acts of another controller.
+// applyToJob applies a record to Job j. It also updates what the World has of the Job: its spec, how its pods ended,
+// and acts of another controller.
 func (w *World) applyToJob(rec *events.Record, j *Job) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok {
 		was := j.suspension()
@@ -269,7 +272,8 @@ func (w *World) applyToJob(rec *events.Record, j *Job) {
 	j.rivalry.acts = nil
 }
 
-// followRetired folds a record of a retired Job. The TTL comes from the observed spec.
+// followRetired applies a record to a retired Job (finished, without work left). If the record shows the Job's object,
+// the TTL comes from its spec.
 func (w *World) followRetired(r *Retired, rec *events.Record) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok && f.Version >= r.Version {
 		if spec := w.specs.Spec(f.Spec); spec != nil {
@@ -279,8 +283,7 @@ func (w *World) followRetired(r *Retired, rec *events.Record) {
 	r.Apply(rec)
 }
 
-// fold calls s.Apply. It switches on the type: calling Apply through the interface would allocate the record on the
-// heap.
+// fold calls s.Apply through the concrete type: a call through the interface would allocate the record on the heap.
 func fold(s Subject, rec *events.Record) {
 	switch s := s.(type) {
 	case *Job:
@@ -302,7 +305,7 @@ func (w *World) useSpec(j *Job, f *events.JobSeen) {
 	}
 }
 
-// opens reports whether a record of that kind can be the first of a stream.
+// opens reports whether a record of that kind can be the first record about a Job, CronJob or namespace.
 func opens(k events.Kind) bool {
 	switch k {
 	case events.KindTemplateStored, events.KindPoliciesStored, events.KindSpecStored, events.KindJobAdded, events.KindPodAdded:
@@ -314,7 +317,8 @@ func opens(k events.Kind) bool {
 	}
 }
 
-// open adds a subject for a stream that has its first record. A retired Job of the stream is dropped.
+// open adds an empty state for a Job, CronJob or namespace whose first record, at, is being applied. If the stream is
+// that of a retired Job (finished, without work left), that one is dropped.
 func (w *World) open(stream events.Stream, at events.Sequence) Subject {
 	if r := w.Retired(stream); r != nil {
 		w.dropRetired(r)
@@ -329,7 +333,8 @@ func (w *World) open(stream events.Stream, at events.Sequence) Subject {
 	return w.hold(j)
 }
 
-// hold adds a subject with pods, which j folds: j itself, or the Strays of a namespace.
+// hold adds the Job j to the World. If j stands for a namespace, it adds a Strays (orphan pods) that keeps its pods in
+// j.
 func (w *World) hold(j *Job) Subject {
 	s := Subject(j)
 	if j.Stream.Kind == events.StreamNamespace {
@@ -343,7 +348,7 @@ func (w *World) hold(j *Job) Subject {
 	return s
 }
 
-// close drops a subject without work left. A Job that retires is replaced by its Retired.
+// close drops a Job, CronJob or Strays that has no work left. A Job that retires is replaced by its Retired.
 func (w *World) close(s Subject) {
 	j := HolderOf(s)
 	retires := j != nil && j.Retired

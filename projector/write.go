@@ -24,8 +24,8 @@ func (j *Job) launchWrite(f *commands.Flight) {
 	j.written(&f.Command.(*events.WriteStatus).Change)
 }
 
-// written marks the pods that the status write in flight accounts for: the pods that it lists, or, if it finishes the
-// Job, all pods that have ended.
+// written marks the pods that the new status write c accounts for: the pods that it lists, or, if it finishes the Job,
+// all pods that have ended.
 func (j *Job) written(c *events.StatusChange) {
 	if c.StartTime != 0 {
 		j.asked = c.StartTime
@@ -55,8 +55,8 @@ func (j *Job) written(c *events.StatusChange) {
 	}
 }
 
-// confirm folds the success of a status write: its change becomes part of the published base. The cost depends on the
-// change, not on the size of the Job.
+// confirm adds the change of a successful status write to the published status (Base). name is the ID of the write. The
+// cost depends on the change, not on the size of the Job.
 func (j *Job) confirm(name events.CommandID) {
 	f := j.Write()
 	if f == nil || f.Name() != name {
@@ -98,7 +98,7 @@ func (j *Job) confirm(name events.CommandID) {
 				j.update(p, func() {})
 			}
 		}
-		for _, f := range j.book.InOrder() { // their pods' indexes may be completed by others
+		for _, f := range j.book.InOrder() { // other pods may have completed these pods' indexes
 			if p := j.podOf(f); p != nil {
 				j.update(p, func() {})
 			}
@@ -106,7 +106,7 @@ func (j *Job) confirm(name events.CommandID) {
 	}
 }
 
-// writeEnded folds the outcome of a status write.
+// writeEnded updates the Job when a status write has ended.
 func (j *Job) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	if f.Ending != events.Done || f.Version <= j.Version {
 		j.unconfirmed(flight, f)
@@ -116,8 +116,8 @@ func (j *Job) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ stri
 	j.confirm(f.Command)
 }
 
-// unconfirmed folds the end of a status write that did not extend the published base: it was refused, its outcome is
-// unknown, or an observation came first.
+// unconfirmed updates the Job when a status write has ended that did not change the published status (Base): it was
+// refused, its outcome is unknown, or an observation came first.
 func (j *Job) unconfirmed(flight *commands.Flight, f *events.CommandEnded) {
 	if f.Ending == events.OutcomeUnknown {
 		j.doubtEnd(f.Over)
@@ -132,14 +132,14 @@ func (j *Job) unconfirmed(flight *commands.Flight, f *events.CommandEnded) {
 		switch {
 		case f.Class != events.RefusedConflict:
 		case f.Sent:
-			j.Writing().Until = j.Now.Add(j.Settings.APIBackoff) // by then a newer version is seen, or read
+			j.Writing().Until = j.Now.Add(j.Settings.APIBackoff) // by then a newer version is seen or read
 		case j.Writing().Count == 1:
-			j.Writing().Until = j.Now // nothing was sent: read the Job at once. Only the next such error waits
+			j.Writing().Until = j.Now // nothing was sent: read the Job at once. A second such error in a row waits
 		}
 	case events.OutcomeUnknown:
 		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
 		j.Recheck, j.Look = true, true
-	case events.Done: // an observation came before the answer: the base includes the write
+	case events.Done: // the watch showed the new status before the answer came: Base includes the write
 		j.Writing().Clear()
 	case events.Withdrawn:
 	}
@@ -153,9 +153,9 @@ func stale(c events.RefusalClass) bool {
 
 // doubtEnd sets EndInDoubt for a status write whose outcome is unknown. It does so only if the write says how the Job
 // ends or accounts for a pod: such a pod may lose its finalizer, and would not count without the write. The write was
-// based on one version of the Job, so a newer version ends the doubt. The next write also ends it, and the time after
-// which the server no longer acts on the write. If the server has answered (over), a live read without a newer version
-// ends it, too: the read comes after its backoff, when etcd has stored or dropped the write.
+// based on one version of the Job, so a newer version ends the doubt. The next write also ends it, and so does the time
+// after which the API server drops a request. over says that the server has answered. Then a live read without a newer
+// version ends the doubt, too: the read comes after its backoff, when etcd has stored or dropped the write.
 func (j *Job) doubtEnd(over bool) {
 	f := j.Write()
 	if f == nil {
@@ -166,12 +166,12 @@ func (j *Job) doubtEnd(over bool) {
 	}
 }
 
-// endDoubted records that the API server may still store, until timeout has passed, a write that decides the Job's end
-// or a pod's count. over says that the server has answered.
+// endDoubted sets EndInDoubt: until timeout has passed, the API server may still store a write that decides the Job's
+// end or a pod's count. over says that the server has answered the write.
 func (w *waits) endDoubted(now events.Time, timeout time.Duration, over bool) {
 	w.endOver = over && (w.endOver || w.EndInDoubt <= now)
 	w.EndInDoubt = now.Add(timeout)
 }
 
-// endSettled records that no such write of unknown outcome can be stored any more.
+// endSettled clears EndInDoubt: no status write of unknown outcome can be stored any more.
 func (w *waits) endSettled() { w.EndInDoubt, w.endOver = 0, false }

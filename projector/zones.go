@@ -2,7 +2,8 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// zonesInUse returns a function that reports whether a CronJob, or the ledger of its due times, uses a zone.
+// zonesInUse returns a function that reports whether a CronJob uses a time zone, now or for a due time that is not
+// over.
 func (w *World) zonesInUse() func(events.ZoneName) bool {
 	used := map[events.ZoneName]bool{}
 	for _, s := range w.subjects {
@@ -14,8 +15,8 @@ func (w *World) zonesInUse() func(events.ZoneName) bool {
 }
 
 // recoverCrons completes the CronJobs after a recovery from a snapshot. It parses schedules again, because a CronJob in
-// the snapshot may name a zone that a later record stored. It drops zones that are neither used nor in the newest file,
-// as a program without a snapshot would.
+// the snapshot may name a time zone that a later record stored. It drops time zones that are neither used nor in the
+// newest file, as a program that started without a snapshot would.
 func (w *World) recoverCrons() {
 	clear(w.runs)
 	for _, s := range w.subjects {

@@ -8,33 +8,34 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// MaxCommands is the largest number of cached commands. If there would be more, all are dropped.
+// MaxCommands is the largest number of commands in flight that Commands caches. If there would be more, all are dropped
+// from the cache.
 const MaxCommands = 20_000
 
-// Commands finds the command that a record ends. It caches the commands in flight from the decisions in records that it
-// was shown.
+// Commands returns the command whose outcome a record reports. It caches the commands in flight (decided, and not
+// ended), which it takes from the decisions in the records that it is shown.
 type Commands struct {
-	// Log is where commands are looked up that are not cached; nil for no lookup.
+	// Log is read for commands that are not in the cache; nil if there is to be no such read.
 	Log store.Reader
 
 	streams map[events.Stream]map[events.Sequence]*decision
 	open    int // number of cached commands
 }
 
-// decision holds the commands of one decision. A dropped command is nil.
+// decision holds the commands of one decision that have not ended; nil for a command that has.
 type decision struct {
 	commands []events.Command
 	open     int
 }
 
-// End returns the name of the command that a record ends: by its outcome, or by a Job that shows the result of a status
-// write. ok is false for all other records.
+// End returns the ID of the command whose end the record reports. The record is the command's outcome, or an
+// observation of the Job that shows the result of a status write. ok is false for all other records.
 func End(r *events.Record) (name events.CommandID, ok bool) {
 	name, _, ok = end(r)
 	return name, ok
 }
 
-// end is End, and returns the kind of the command too; 0 if the record does not say it.
+// end does the same as End, and also returns the kind of the command; 0 if the record does not say it.
 func end(r *events.Record) (name events.CommandID, kind events.CommandKind, ok bool) {
 	switch f := r.Facts.(type) {
 	case *events.CommandEnded:
@@ -47,21 +48,22 @@ func end(r *events.Record) (name events.CommandID, kind events.CommandKind, ok b
 	return events.CommandID{}, 0, false
 }
 
-// concludes reports whether the end in r is final. A refused command may be retried.
+// concludes reports whether r reports the final end of a command. A refused command may be retried, so its refusal is
+// not final.
 func concludes(r *events.Record) bool {
 	f, outcome := r.Facts.(*events.CommandEnded)
 	return !outcome || f.Ending == events.Done || f.Ending == events.Withdrawn
 }
 
-// TypeOf returns the kind of the command that a record ends, if the record itself says it; else 0.
+// TypeOf returns the kind of the command whose end the record reports, if the record itself says it; else 0.
 func TypeOf(r *events.Record) events.CommandKind {
 	_, kind, _ := end(r)
 	return kind
 }
 
-// Ended returns the command that a record ends. It returns nil when an earlier record reported that end, when the
-// record ends no command, and when the log no longer has the command. Errors come from the log. Call it before Shown
-// for the same record.
+// Ended returns the command whose end the record reports. It returns nil when an earlier record reported that end, when
+// the record ends no command, and when the log no longer has the command. Errors come from the log. Call it before
+// Shown for the same record.
 func (c *Commands) Ended(ctx context.Context, r *events.Record) (events.Command, error) {
 	name, ok := End(r)
 	if !ok {
@@ -70,15 +72,15 @@ func (c *Commands) Ended(ctx context.Context, r *events.Record) (events.Command,
 	if command := c.Of(r.Stream, name); command != nil {
 		return command, nil
 	}
-	return c.recall(ctx, r, name) // the end may have been reported, and the command dropped
+	return c.recall(ctx, r, name) // an earlier record may have reported the end
 }
 
-// Of returns a cached command; nil when it is not cached.
+// Of returns the command with the ID name, of the Job or CronJob s, from the cache; nil when it is not cached.
 func (c *Commands) Of(s events.Stream, name events.CommandID) events.Command {
 	return c.streams[s][name.Decided].at(name)
 }
 
-// Open returns the number of cached commands of a stream.
+// Open returns the number of cached commands of the Job or CronJob s.
 func (c *Commands) Open(s events.Stream) (n int) {
 	for _, d := range c.streams[s] {
 		n += d.open
@@ -86,11 +88,12 @@ func (c *Commands) Open(s events.Stream) (n int) {
 	return n
 }
 
-// Shown caches what later records may need. Call it for every record, in order.
+// Shown updates the cache: it adds the commands of a decision, and drops those that have ended. Call it for every
+// record, in order.
 func (c *Commands) Shown(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Decision:
-		if r.Kind == events.KindDecided { // a decision that was only observed is not carried out
+		if r.Kind == events.KindDecided { // other decisions are only compared with what another controller does
 			c.decided(r, f)
 		}
 	case *events.JobRetired:
@@ -161,7 +164,7 @@ func (d *decision) at(name events.CommandID) events.Command {
 	return d.commands[name.Place]
 }
 
-// recall reads the command from the log. It returns nil if a record before rec reported the final end.
+// recall reads the command from the log. It returns nil if a record before rec reported the command's final end.
 func (c *Commands) recall(ctx context.Context, rec *events.Record, name events.CommandID) (command events.Command, err error) {
 	if c.Log == nil {
 		return nil, nil
@@ -181,7 +184,7 @@ func (c *Commands) recall(ctx context.Context, rec *events.Record, name events.C
 			}
 		}
 		if command == nil {
-			return nil, nil // it is no longer kept
+			return nil, nil // the log no longer has the decision
 		}
 		if end, ok := End(&r); ok && end == name && concludes(&r) {
 			return nil, nil

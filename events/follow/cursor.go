@@ -8,29 +8,30 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Cursor reads a log for one consumer. Log and Take are required.
+// Cursor passes each durable record of a log to a function, in order, and waits for more. Log and Take are required.
 type Cursor struct {
 	Log store.Reader
-	// Next is the next record; 0 for the oldest that is kept. It advances when Take has returned nil.
+	// Next is the sequence of the next record; 0 stands for the oldest one that the log still has. It advances when
+	// Take has returned nil.
 	Next events.Sequence
-	// Take handles a record. The record is reused after Take has returned; its facts are not.
+	// Take is called with each record. The record's memory is reused after Take has returned; its facts are not.
 	Take func(context.Context, *events.Record) error
-	// Idle, if not nil, is called whenever all durable records have been taken.
+	// Idle, if not nil, is called whenever Take has been called for all durable records.
 	Idle func(context.Context) error
-	// Pruned, if not nil, is called when the log no longer keeps the records from next to first-1; first is taken next.
-	// With nil, pruned records are an error.
+	// Pruned, if not nil, is called when the log no longer has the records from next to first-1; the next record is
+	// then first. With nil, such records are an error.
 	Pruned func(next, first events.Sequence)
 
 	record events.Record
 }
 
-// Run takes all records that are or become durable, until ctx ends or the log closes, and then returns nil. Other
+// Run calls Take for all records that are or become durable. It returns nil when ctx ends or the log closes. Other
 // errors come from the log, Take or Idle.
 func (c *Cursor) Run(ctx context.Context) error {
 	return Orderly(ctx, c.Follow(ctx))
 }
 
-// Orderly returns nil if ctx has ended or err is store.ErrClosed, and else err.
+// Orderly returns nil if ctx has ended or err is store.ErrClosed, which are normal ends; otherwise it returns err.
 func Orderly(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
 		err = nil
@@ -38,7 +39,7 @@ func Orderly(ctx context.Context, err error) error {
 	return err
 }
 
-// Follow takes records like Run, but always returns an error, also when ctx ends or the log closes.
+// Follow does the same as Run, but always returns an error, also when ctx ends or the log closes.
 func (c *Cursor) Follow(ctx context.Context) error {
 	for {
 		if err := c.CatchUp(ctx); err != nil {
@@ -50,7 +51,7 @@ func (c *Cursor) Follow(ctx context.Context) error {
 	}
 }
 
-// CatchUp takes all records that are durable now.
+// CatchUp calls Take for all records that are durable now, and returns.
 func (c *Cursor) CatchUp(ctx context.Context) error {
 	err := c.read(ctx, c.Next)
 	if errors.Is(err, store.ErrPruned) && c.Pruned != nil && c.Next != 0 {

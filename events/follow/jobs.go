@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// maxJobs is the largest number of cached unfinished Jobs. If there would be more, all are dropped.
+	// maxJobs is the largest number of unfinished Jobs in the cache. If there would be more, all are dropped from it.
 	maxJobs = 50_000
-	// maxEnded bounds the cache of Jobs that are retired or gone. They get few records, except when one of them has
-	// many pods.
+	// maxEnded is the largest number of Jobs in the cache that are over (retired, or their object is deleted). It is
+	// small because they get few records, except for a Job with many pods.
 	maxEnded = 1_000
 )
 
-// Jobs finds the Job or CronJob of a record. Few records name it themselves.
+// Jobs returns the name of the Job or CronJob that a record is about, which few records have themselves.
 type Jobs struct {
 	Log store.Reader
 
 	known names // unfinished Jobs
-	ended names // Jobs that are retired or gone
+	ended names // Jobs that are over: retired, or their object is deleted
 }
 
-// names holds the Job of each stream; without a name when the log does not have it.
+// names caches the Job of each stream (set of records of one Job); the name is empty when the log does not have it.
 type names map[events.Stream]events.JobRef
 
-// Of returns the Job or CronJob that the record is about. It is zero for other streams. Its name is empty when neither
-// the record, nor an earlier record of the stream, nor the batch has it. Errors come from the log.
+// Of returns the Job or CronJob that the record is about; zero for other records. Its name is empty when neither the
+// record, nor an earlier record of the same stream, nor the same batch has it. Errors come from the log.
 func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) {
 	if r.Stream.Kind != events.StreamJob && r.Stream.Kind != events.StreamCronJob {
 		return events.JobRef{}, nil
@@ -57,8 +57,8 @@ func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) 
 	return ref, nil
 }
 
-// Shown caches what later records may need, and moves a Job that the record ends to the smaller cache. Call it for
-// every record, in order, after Of.
+// Shown updates the cache: it adds a Job that the record names, and moves a Job that the record ends to the smaller
+// cache. Call it for every record, in order, after Of.
 func (j *Jobs) Shown(r *events.Record) {
 	switch object, subject := r.Subject(); {
 	case subject && !object.Gone:
@@ -72,7 +72,7 @@ func (j *Jobs) Shown(r *events.Record) {
 	}
 }
 
-// ends reports whether few records of the stream follow this one.
+// ends reports whether the record says that the Job is over, so that few records of it follow.
 func ends(r *events.Record) bool {
 	_, retired := r.Facts.(*events.JobRetired)
 	object, subject := r.Subject()
@@ -86,8 +86,8 @@ func (j *Jobs) remembered(s events.Stream) (ref events.JobRef, ok bool) {
 	return ref, ok
 }
 
-// keep caches a Job. A Job that has ended stays in the smaller cache even if a later record names it, such as its
-// stored state.
+// keep adds a Job to the cache. A Job that is over stays in the smaller cache even if a later record names it, for
+// example because its state is stored again.
 func (j *Jobs) keep(s events.Stream, ref events.JobRef, ended bool) {
 	if _, before := j.ended[s]; ended || before {
 		delete(j.known, s)
@@ -104,7 +104,7 @@ func (n *names) put(s events.Stream, ref events.JobRef, most int) {
 	(*n)[s] = ref
 }
 
-// Named returns the name of the Job if the record itself contains it.
+// Named returns the name of the Job or CronJob of the record's stream, if the record has it; else ok is false.
 func Named(r *events.Record) (ref events.JobRef, ok bool) {
 	ref.UID = types.UID(r.Stream.ID)
 	switch f := r.Facts.(type) {
@@ -123,9 +123,9 @@ func Named(r *events.Record) (ref events.JobRef, ok bool) {
 	return ref, ref.Name != "" && ref.Namespace != ""
 }
 
-// lookUp reads the stream backward from the record, as far as it is kept, and then forward to the end of the record's
-// batch: the first records of a stream, such as the spec, precede the record that names the Job. ended reports that the
-// Job was retired or gone before.
+// lookUp finds the Job in the log. It reads the stream backward from the record, as far as the log still has it, and
+// then forward to the end of the record's batch: the first records of a stream, such as the spec, precede the record
+// that names the Job. ended says that the Job was over before the record.
 func (j *Jobs) lookUp(ctx context.Context, r *events.Record) (ref events.JobRef, ended bool, err error) {
 	for _, dir := range []store.Direction{store.Backward, store.Forward} {
 		for other, err := range j.Log.ReadStream(ctx, r.Stream, r.Sequence, dir) {

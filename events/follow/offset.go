@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Offset is the stored offset of a named consumer. A change is durable with the log's next commit.
+// Offset stores, in the log, through which record a consumer has read. A change is durable with the log's next commit.
 type Offset struct {
 	Log      store.Log
 	Consumer string
@@ -22,7 +22,7 @@ func (o Offset) Load() (events.Sequence, error) {
 	return through, nil
 }
 
-// Note stores the sequence through which the consumer has read.
+// Note stores in the log that the consumer has read through this sequence.
 func (o Offset) Note(through events.Sequence) error {
 	if err := o.Log.SetOffset(o.Consumer, through); err != nil {
 		return fmt.Errorf("note offset of %s: %w", o.Consumer, err)

@@ -17,13 +17,14 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire/request"
 )
 
-// api is the part of the API server that the writer uses.
+// api is the part of the API server that the writer of Events uses.
 type api interface {
 	create(ctx context.Context, e *corev1.Event) error
 	patch(ctx context.Context, namespace, name string, patch []byte) error
 }
 
-// apiOf returns the API of a client. A client that sends no requests, such as a fake, gets typed objects.
+// apiOf returns the API of a client. With a fake client, which sends no requests, it passes typed objects to the
+// client.
 func apiOf(client kubernetes.Interface) api {
 	if s, ok := request.NewSender(client.CoreV1().RESTClient()); ok {
 		return sending{s}
@@ -34,7 +35,7 @@ func apiOf(client kubernetes.Interface) api {
 // patience bounds the retries that the server asks for with a Retry-After, as in client-go.
 const patience = 10
 
-// sending sends requests directly. It does not decode responses.
+// sending implements api by HTTP requests. It does not decode the responses, which saves time.
 type sending struct{ *request.Sender }
 
 func (s sending) create(ctx context.Context, e *corev1.Event) error {
@@ -68,7 +69,7 @@ func (s sending) send(ctx context.Context, r *request.Request) error {
 	}
 }
 
-// wished returns the server's Retry-After; 0 for none.
+// wished returns the wait that the server asks for by Retry-After; 0 for none.
 func wished(err error) time.Duration {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -80,7 +81,7 @@ func wished(err error) time.Duration {
 	return 0
 }
 
-// typed uses a typed client.
+// typed implements api by the methods of a client.
 type typed struct{ kubernetes.Interface }
 
 func (t typed) create(ctx context.Context, e *corev1.Event) error {

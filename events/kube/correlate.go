@@ -8,23 +8,23 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// The correlator combines, counts and rate-limits Events like client-go's EventCorrelator, with the same numbers.
-// client-go's makes an object and a patch of each Event, and then finds that most need not be sent. This one makes them
-// only for Events that are sent.
+// The correlator, below, combines, counts and rate-limits Events like client-go's EventCorrelator, with the same
+// numbers. client-go's makes an object and a patch of each Event, and then finds that most need not be sent. This one
+// makes them only for Events that are sent.
 const (
 	mostLines      = 4096             // entries of each cache, as in client-go
 	mostTexts      = 10               // different messages of one Job and reason that are not combined
-	combinedWithin = 10 * time.Minute // since the previous Event of the same object and reason
+	combinedWithin = 10 * time.Minute // time since the previous Event of the same object and reason
 	burst          = 25               // Events of one Job and reason at once
 	oneEach        = 5 * time.Minute  // rate after the burst: one Event per 5 minutes
 	combinedPrefix = "(combined from similar events): "
 )
 
-// line is the state of all Events of one object and reason.
+// line is the state of all Events with the same object, type and reason.
 type line struct {
 	texts    []string // the most recent different messages
 	told     time.Time
-	combined said // the Event that others were combined into
+	combined said // the Event into which further messages are combined
 	left     float64
 	filled   time.Time
 }
@@ -34,7 +34,8 @@ type lineOf struct {
 	kind, reason string
 }
 
-// said is an Event that passed through the correlator, whether it was sent or not.
+// said is the identity of a repeated Event: its name, its count so far and the time of the first one. It may not have
+// been sent, because of the rate limit.
 type said struct {
 	name  string
 	count int32
@@ -46,12 +47,12 @@ type saidOf struct {
 	text string
 }
 
-// toSend is an Event to be sent.
+// toSend is an Event to be sent, with its count and text.
 type toSend struct {
 	said
 	at       time.Time // time of the last occurrence
 	text     string
-	combined bool // combined with others, so it refers to no record
+	combined bool // several messages are combined in it, so it refers to no record
 }
 
 // correlator combines similar Events and limits their rate. It counts per object and reason, so that a Job with many
@@ -66,8 +67,8 @@ func newCorrelator(now func() time.Time) *correlator {
 	return &correlator{lines: lru.New(mostLines), all: lru.New(mostLines), now: now}
 }
 
-// take takes an Event and returns what to send; ok is false for nothing. name gives the name of an Event that is not
-// combined.
+// take counts an Event and returns what to send to the API server. ok is false if nothing is to be sent, because of the
+// rate limit. name returns the name to use if the Event is new and not combined.
 func (c *correlator) take(e *Event, name func() string) (t toSend, ok bool) {
 	now := c.now()
 	key := lineOf{e.Job.UID, e.Type, e.Reason}
@@ -100,8 +101,8 @@ func remembered[K comparable, V any](in *lru.Cache, key K, made func() *V) *V {
 	return v
 }
 
-// combines reports whether an Event with this message must be combined with others: the line already has mostTexts
-// different messages.
+// combines reports whether an Event with this message must be combined with others, because the object and reason
+// already have mostTexts different messages.
 func (l *line) combines(text string, now time.Time) bool {
 	if now.Sub(l.told) > combinedWithin {
 		l.texts = nil
@@ -119,7 +120,7 @@ func (l *line) combines(text string, now time.Time) bool {
 	return true
 }
 
-// mayTell reports whether the rate limit allows one more Event of the line.
+// mayTell reports whether the rate limit allows one more Event of this object and reason.
 func (l *line) mayTell(now time.Time) bool {
 	l.left = min(burst, l.left+float64(now.Sub(l.filled))/float64(oneEach))
 	l.filled = now

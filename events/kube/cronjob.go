@@ -13,12 +13,12 @@ const FailedGet = "FailedGet"
 // after a failure the API server's message.
 var cronTellings = [events.MaxCommandKind + 1]telling{
 	events.CommandCreateJob: {done: SuccessfulCreate, doneText: "Created job ", failed: FailedCreate, failedText: "Error creating job: "},
-	// The text of the failure is almost that of the success, as in the built-in controller
+	// The text of the failure is almost the same as that of the success, as in the built-in controller
 	events.CommandDeleteRun: {done: SuccessfulDelete, doneText: "Deleted job ", failed: FailedDelete, failedText: "Deleted job: "},
 	events.CommandReadRun:   {failed: FailedGet, failedText: "Get job: "},
 }
 
-// tells reports whether a record of a CronJob's stream may lead to an Event.
+// tells reports whether a record about a CronJob may lead to an Event.
 func tells(rec *events.Record) bool {
 	switch f := rec.Facts.(type) {
 	case *events.CommandEnded:
@@ -29,7 +29,7 @@ func tells(rec *events.Record) bool {
 	return false
 }
 
-// cronEnd adds the Event for the end of a command for a CronJob.
+// cronEnd adds the Event about the outcome of a command for a CronJob.
 func (m *maker) cronEnd(ended *events.CommandEnded) {
 	if !tells(m.rec) || ended.Type == events.CommandReadRun && !ended.Replacing {
 		return
@@ -47,8 +47,8 @@ func (m *maker) cronEnd(ended *events.CommandEnded) {
 	}
 }
 
-// silent lists the refusals that lead to no Event. The namespace is being deleted (C-162). Or another object has the
-// name, and a read follows (C-160). Or the jobTemplate has changed, so the command was dropped.
+// silent lists the refusals of a create that lead to no Event: the namespace is being deleted (C-162); another object
+// has the name, which a read then looks at (C-160); the jobTemplate has changed, so the command was dropped.
 var silent = map[events.RefusalClass]bool{
 	events.RefusedNamespaceTerminating: true, events.RefusedNameTaken: true, events.RefusedTemplate: true,
 }

@@ -2,8 +2,8 @@
 // durable log.
 //
 // [Of] computes the Events of a record, and is pure. [Publisher] is the consumer "kube-events" of a log: it reads
-// durable records, publishes their Events, and stores its offset. For example, a CommandEnded of a CreatePod with the
-// outcome done gives "Normal SuccessfulCreate Created pod: demo-abc12".
+// durable records, publishes their Events, and stores in the log how far it has got. For example, a CommandEnded of a
+// CreatePod with the outcome done gives "Normal SuccessfulCreate Created pod: demo-abc12".
 //
 // Invariants:
 //

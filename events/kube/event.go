@@ -21,7 +21,7 @@ const (
 	PodGroupCreated      = "PodGroupCreated"
 	FailedWorkloadCreate = "FailedWorkloadCreate"
 
-	// FailedWorkloadCompilation: spec.scheduling cannot be expressed as a Workload.
+	// FailedWorkloadCompilation is the reason when spec.scheduling cannot be expressed as a Workload.
 	FailedWorkloadCompilation = "FailedWorkloadCompilation"
 	// NoPodGroupTemplate: the owner delegates the PodGroup, and no Workload has the template that the Job names.
 	NoPodGroupTemplate = "NoPodGroupTemplate"
@@ -41,27 +41,28 @@ type Event struct {
 	Message string
 	Record  events.Sequence // record that the Event reports
 	At      events.Time     // time of that record
-	Verdict string          // for the end of a Job: result and reason in one line; empty when unknown
+	Verdict string          // for the end of a Job: how it ended and why, in one line; empty when unknown
 }
 
-// Context is the input of Of in addition to the record.
+// Context holds what Of needs to know in addition to the record.
 type Context struct {
 	Job events.JobRef
-	// The command that the record ends; nil when that leads to no Event, or the command is no longer known
+	// Command is the command whose outcome the record reports; nil when that leads to no Event, or the log no longer
+	// has the command
 	Command events.Command
 	// Completions is spec.completions; nil when unset or unknown. Only needed for the end of a Job.
 	Completions *int32
 	// Succeeded is the count in the stored status, if the write that ends the Job does not change it.
 	Succeeded int32
-	// Verdict is the sentence of the decision that ends the Job.
+	// Verdict is the sentence of the decision that ends the Job: why it ended.
 	Verdict string
-	// UnknownMode: this program does not know the Job's completionMode.
+	// UnknownMode says that this program does not know the Job's completionMode.
 	UnknownMode bool
 	// GangsOff: the record is the first of a Job with a spec.scheduling, and the controller makes no Workloads.
 	GangsOff bool
 }
 
-// Of returns the Events of a record, in order.
+// Of returns the Kubernetes Events that a record leads to, in order.
 func Of(rec *events.Record, c Context) []Event {
 	m := maker{rec: rec, job: c.Job}
 	var ended events.CommandEnded
@@ -106,7 +107,7 @@ func Of(rec *events.Record, c Context) []Event {
 	return m.made
 }
 
-// telling holds the texts of Events about the ends of commands of one kind. The zero telling means no Events.
+// telling holds the texts of the Events about the outcomes of one kind of command. The zero telling means no Events.
 type telling struct {
 	done, doneText, ofJob string // on success: reason, text before the object's name, text before the Job's name
 	failed, failedText    string // on failure: reason, and text before the API server's message; empty for no Event
@@ -143,8 +144,8 @@ func (m *maker) add(kind, reason, message string) {
 
 func (m *maker) last() *Event { return &m.made[len(m.made)-1] }
 
-// end adds the Event for the end of a command. A time-out is reported as a failure, whatever its real outcome. A call
-// that we gave up ourselves has no message of the server, and leads to no Event.
+// end adds the Event about the outcome of a command. A time-out is reported as a failure, whatever the real outcome. If
+// we gave up waiting ourselves, there is no message of the server, and no Event.
 func (m *maker) end(ended *events.CommandEnded, t *telling) {
 	words := m.rec.Evidence.Message
 	if words == "" && ended.Ending == events.Refused {
@@ -174,9 +175,9 @@ func (m *maker) failure(ended *events.CommandEnded, t *telling, words string) {
 	m.add(corev1.EventTypeWarning, reason, text+words)
 }
 
-// told reports whether a failure leads to an Event. It does not in these cases: the namespace is being deleted (J-059);
-// an object to delete is gone (a conflict means that another pod has its name); the template has changed, so the
-// command was dropped.
+// told reports whether a failed command leads to an Event. It returns false in these cases: the namespace is being
+// deleted (J-059); an object to delete is gone (a conflict means that another pod has its name); the template has
+// changed, so the command was dropped.
 func told(ended *events.CommandEnded, deletion bool) bool {
 	switch ended.Class {
 	case events.RefusedNamespaceTerminating, events.RefusedNotFound, events.RefusedTemplate:
@@ -188,7 +189,7 @@ func told(ended *events.CommandEnded, deletion bool) bool {
 	}
 }
 
-// status adds the Events for the conditions of a stored status.
+// status adds the Events about conditions of the Job that a stored status write has changed.
 func (m *maker) status(change *events.StatusChange, known *Context) {
 	succeeded := known.Succeeded
 	if change.Succeeded != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// maxJobs bounds the caches by Job and by spec. When a cache is full it is cleared, and entries are read from the log
-// again when needed.
+// maxJobs bounds the cached records per Job and per spec. When a cache is full it is cleared, and entries are read from
+// the log again when needed.
 const maxJobs = 20_000
 
-// memory caches facts about specs from earlier records.
+// memory caches what Events need of Job specs, which are in earlier records.
 type memory struct {
 	log    store.Log
 	specs  map[events.Stream]events.Sequence // by Job: the record with the content of its spec
@@ -31,7 +31,8 @@ func newMemory(log store.Log) *memory {
 	return &memory{log: log, specs: map[events.Stream]events.Sequence{}, bySpec: map[events.Sequence]specFacts{}}
 }
 
-// note caches what later records may need. The caller calls it for every record, in order, after the record's Events.
+// note updates the cache by a record. The caller calls it for every record, in order, after it has published the
+// record's Events.
 func (m *memory) note(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.JobSeen:
@@ -57,7 +58,8 @@ func (m *memory) noteSpec(at events.Sequence, s *events.JobSpec) specFacts {
 	return m.bySpec[at]
 }
 
-// spec returns the facts of the spec in the record at. It returns zero facts for 0, which stands for an unknown record.
+// spec returns what Events need of the spec in the record at. It returns zero for 0, which stands for an unknown
+// record.
 func (m *memory) spec(ctx context.Context, at events.Sequence) (specFacts, error) {
 	if said, known := m.bySpec[at]; known || at == 0 {
 		return said, nil
@@ -78,8 +80,8 @@ func (m *memory) unknownMode(ctx context.Context, f *events.JobSeen) (bool, erro
 	return s.strange, err
 }
 
-// succeeded returns the count in the Job's stored status before the record. It reads the stream backward, which is slow
-// and rare: only for a Job that completes by a write without a change of that count.
+// succeeded returns the count in the Job's stored status before the record. It reads the Job's records backward, which
+// is slow and rare: only for a Job that completes by a write without a change of that count.
 func (m *memory) succeeded(ctx context.Context, rec *events.Record) (int32, error) {
 	stored := map[events.CommandID]bool{}
 	for r, err := range m.log.ReadStream(ctx, rec.Stream, rec.Sequence, store.Backward) {
@@ -109,14 +111,15 @@ func (m *memory) succeeded(ctx context.Context, rec *events.Record) (int32, erro
 	return 0, nil
 }
 
-// stores returns the command that, according to the record, was carried out.
+// stores returns the ID of the command that, according to the record, was carried out; ok is false for other records.
 func stores(r *events.Record) (name events.CommandID, ok bool) {
 	name, ok = follow.End(r)
 	f, outcome := r.Facts.(*events.CommandEnded)
 	return name, ok && (!outcome || f.Ending == events.Done)
 }
 
-// verdict returns the sentence of the decision whose command the record ends; empty when the log no longer has it.
+// verdict returns the sentence of the decision that led to the outcome in the record; empty when the log no longer has
+// it.
 func (m *memory) verdict(ctx context.Context, rec *events.Record) (string, error) {
 	name, ok := follow.End(rec)
 	if !ok {

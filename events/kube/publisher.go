@@ -14,12 +14,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Consumer is the name of the offset of published Events in the log.
+// Consumer is the name under which the log stores how far Events are published.
 const Consumer = "kube-events"
 
 const (
 	defaultMaxAge = time.Hour // the API server's default lifetime of Events
-	offsetEvery   = 256       // number of records
+	offsetEvery   = 256       // number of records after which the progress is stored in the log
 )
 
 // Config configures a Publisher. Log, Client and Mode are required.
@@ -32,7 +32,7 @@ type Config struct {
 	Logger *slog.Logger  // nil for the default
 }
 
-// Publisher publishes Events. One goroutine at a time may use it.
+// Publisher publishes the Kubernetes Events of a log's records. One goroutine at a time may use it.
 type Publisher struct {
 	mode   events.Mode
 	gangs  bool
@@ -40,9 +40,9 @@ type Publisher struct {
 	writer *writer
 	memory *memory
 
-	cursor   follow.Cursor // after the last record that was published or skipped
+	cursor   follow.Cursor // after the newest record that was published or skipped
 	offset   follow.Offset
-	noted    events.Sequence // stored value of offset. Invariant: noted < cursor.Next
+	noted    events.Sequence // progress that the log has stored. Invariant: noted < cursor.Next
 	jobs     follow.Jobs
 	commands follow.Commands
 	started  bool
@@ -88,8 +88,8 @@ func (p *Publisher) Run(ctx context.Context) error {
 	return follow.Orderly(ctx, p.follow(ctx, p.goOn))
 }
 
-// CatchUp publishes the Events of all durable records that were not published yet, and stores the offset. It returns
-// ctx's error if that ends first.
+// CatchUp publishes the Events of all durable records that were not published yet, and stores in the log how far it
+// got. It returns ctx's error if that ends first.
 func (p *Publisher) CatchUp(ctx context.Context) error {
 	if p.mode == events.ModeObserve {
 		return nil
@@ -105,7 +105,7 @@ func (p *Publisher) CatchUp(ctx context.Context) error {
 	})
 }
 
-// goOn publishes records and due count changes. It returns only with an error.
+// goOn publishes records, and counts of repeated Events that have waited long enough. It returns only with an error.
 func (p *Publisher) goOn(ctx context.Context) error {
 	for {
 		if err := p.cursor.CatchUp(ctx); err != nil {
@@ -120,7 +120,7 @@ func (p *Publisher) goOn(ctx context.Context) error {
 	}
 }
 
-// await returns when there are new records, or a count change is due.
+// await returns when there are new records, or a count of a repeated Event has waited long enough.
 func (p *Publisher) await(ctx context.Context) error {
 	bound := ctx
 	if due, ok := p.writer.waiting.due(); ok {
@@ -135,7 +135,8 @@ func (p *Publisher) await(ctx context.Context) error {
 	return err
 }
 
-// follow loads the offset at the first call, and calls on. If on fails, it still stores the offset.
+// follow calls on. At the first call, it first reads from the log how far Events are published. If on fails, follow
+// still stores that in the log.
 func (p *Publisher) follow(ctx context.Context, on func(context.Context) error) error {
 	if !p.started {
 		through, err := p.offset.Load()
@@ -150,7 +151,7 @@ func (p *Publisher) follow(ctx context.Context, on func(context.Context) error) 
 	return nil
 }
 
-// note stores the offset: all records through it are published, and no count change of them waits.
+// note stores in the log how far Events are published: through the last record without a count that waits to be sent.
 func (p *Publisher) note() error {
 	through := p.cursor.Next - 1
 	if first, ok := p.writer.waiting.oldest(); ok {
@@ -166,7 +167,7 @@ func (p *Publisher) note() error {
 	return err
 }
 
-// take publishes one record.
+// take publishes the Events of one record, and from time to time stores the progress.
 func (p *Publisher) take(ctx context.Context, rec *events.Record) error {
 	if rec.Sequence-p.noted > offsetEvery {
 		if err := p.note(); err != nil {
@@ -227,7 +228,7 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// name looks up the Job of a record that leads to an Event and does not name the Job.
+// name sets c.Job to the record's Job, if it is missing there and told says that the record leads to an Event.
 func (p *Publisher) name(ctx context.Context, rec *events.Record, c *Context, told bool) (err error) {
 	if told && c.Job.Name == "" {
 		c.Job, err = p.jobs.Of(ctx, rec)
@@ -244,7 +245,7 @@ func (p *Publisher) gangsOff(ctx context.Context, rec *events.Record, f *events.
 	return s.scheduling, err
 }
 
-// context returns what Of needs to know besides the record.
+// context returns what the function Of needs to know besides the record.
 func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, error) {
 	if rec.Stream.Kind == events.StreamCronJob {
 		if !tells(rec) {
@@ -279,8 +280,8 @@ func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, e
 	return c, err
 }
 
-// command returns the command that the record ends; nil when that leads to no Event, or was already reported. It reads
-// the full command only for a status write; of others the kind is enough.
+// command returns the command whose outcome the record reports; nil when that leads to no Event, or was already
+// reported. It reads the full command only for a status write; of other commands the kind is enough.
 func (p *Publisher) command(ctx context.Context, rec *events.Record) (events.Command, error) {
 	switch asked := follow.TypeOf(rec); {
 	case asked == 0 || asked == events.CommandWriteStatus: // 0: the record does not name the kind of command

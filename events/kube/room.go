@@ -21,7 +21,7 @@ const (
 	roomEvents  = 100 // Events about a full disk within roomAgain, in total; one per Job
 	roomAgain   = time.Hour
 	roomMessage = "The Job controller's log has no room on its disk: nothing is done for this Job until there is"
-	roomNth     = 1 << 16 // a number for the Event's name that no Event of a record from Of has
+	roomNth     = 1 << 16 // number of the Alarm's Event in its name; Events of records have smaller ones
 )
 
 // Alarm tells users that their Jobs wait for room on the log's disk. A record about that would need room itself, so
@@ -33,7 +33,7 @@ type Alarm struct {
 	pending chan Event
 
 	mu    sync.Mutex
-	since time.Time // begin of the hour for told
+	since time.Time // start of the hour for which told counts
 	told  map[types.UID]bool
 }
 
@@ -79,7 +79,7 @@ func (a *Alarm) Tell(jobs []events.JobRef) {
 	}
 }
 
-// Run sends the Events until ctx ends.
+// Run sends the Events that Tell has queued, until ctx ends.
 func (a *Alarm) Run(ctx context.Context) {
 	for {
 		select {

@@ -23,13 +23,15 @@ const (
 	// Component is the source and the reporting controller of Events about Jobs. It is that of the built-in controller,
 	// because users and dashboards search for it.
 	Component = "job-controller"
-	// CronComponent is the same for Events about CronJobs.
+	// CronComponent is the source and the reporting controller of Events about CronJobs: that of the built-in
+	// controller.
 	CronComponent = "cronjob-controller"
 	// Instance is the reporting instance. It tells our Events from the built-in controller's, whose instance is empty.
 	Instance = "jobledger"
-	// RecordAnnotation on an Event names its record: "<log ID>.<epoch>/<sequence>".
+	// RecordAnnotation on an Event names its record: "<log ID>.<epoch>/<sequence>". The epoch counts the lives of the
+	// log.
 	RecordAnnotation = "jobledger.dev/record"
-	// VerdictAnnotation on the Event about the end of a Job holds result and reason in one line.
+	// VerdictAnnotation on the Event about the end of a Job says in one line how it ended and why.
 	VerdictAnnotation = "jobledger.dev/verdict"
 )
 
@@ -53,7 +55,7 @@ func newWriter(client kubernetes.Interface, identity events.Identity, logger *sl
 }
 
 // write writes e, the n-th Event of its record. It logs and gives up an Event that the API server refuses. Without an
-// answer it makes six attempts within half a minute. It returns ctx's error.
+// answer it makes six attempts within half a minute. If ctx ends, it returns ctx's error.
 func (w *writer) write(ctx context.Context, e Event, n int) error {
 	id := w.idOf(&e)
 	t, ok := w.correlator.take(&e, func() string { return nameOf(&e, id, n) })
@@ -63,7 +65,7 @@ func (w *writer) write(ctx context.Context, e Event, n int) error {
 	return w.deliver(ctx, &e, id, &t)
 }
 
-// idOf returns the value of RecordAnnotation.
+// idOf returns the value of RecordAnnotation: which record of which log the Event reports.
 func (w *writer) idOf(e *Event) string {
 	return w.identity.String() + "/" + strconv.FormatUint(uint64(e.Record), 10)
 }
@@ -100,19 +102,19 @@ func (w *writer) send(ctx context.Context, e *Event, id string, t *toSend) error
 		}
 		if err = w.api.patch(ctx, e.Job.Namespace, t.name, patch); !apierrors.IsNotFound(err) {
 			return err
-		} // it has expired: create it again
+		} // it has expired at the API server: create it again
 	}
 	return w.api.create(ctx, object(e, id, t))
 }
 
-// recount is the patch for a repeated Event.
+// recount is the patch that raises the count of a repeated Event.
 type recount struct {
 	Count         int32       `json:"count"`
 	LastTimestamp metav1.Time `json:"lastTimestamp"`
 	Message       string      `json:"message,omitempty"`
 }
 
-// refused reports whether the server would refuse a retry too.
+// refused reports whether a retry would be useless, because the API server would refuse it, too.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -122,14 +124,14 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && code != 408 && code != 429
 }
 
-// nameOf returns the name of the n-th Event of the record id. The name is the same when the Event is published again
-// after a crash.
+// nameOf returns the name of the n-th Event of a record; id is the value of RecordAnnotation. The name is the same when
+// the Event is published again after a crash.
 func nameOf(e *Event, id string, n int) string {
 	sum := sha256.Sum256([]byte(id + "/" + strconv.Itoa(n)))
 	return e.Job.Name + "." + hex.EncodeToString(sum[:8])
 }
 
-// object returns the Event as an API object.
+// object returns the Kubernetes object for an Event.
 func object(e *Event, id string, t *toSend) *corev1.Event {
 	var annotations map[string]string
 	if !t.combined {

@@ -13,27 +13,27 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Consumer counts what durable records report. One goroutine at a time may use it.
+// Consumer updates the metrics from durable records. One goroutine at a time may use it.
 type Consumer struct {
 	log     store.Reader
 	metrics *Metrics
-	cursor  follow.Cursor // after the last counted record, or after the end of the log at the start
+	cursor  follow.Cursor // after the newest counted record; at first, after the end of the log at the start
 
 	settings events.Settings   // settings of the run
-	pending  []events.Resource // resources that the open listing still waits for
+	pending  []events.Resource // resources whose listing has not ended yet
 	starting bool              // the first listing of this process has not ended
 	jobs     map[events.Stream]*job
 	specs    specs
-	batch    []events.Stream // streams with records in the current batch
-	// deletions holds the deletions in flight of expired Jobs, at most one per Job.
+	batch    []events.Stream // Jobs with records in the current batch
+	// deletions holds the deletions of expired Jobs that have not been answered yet, at most one per Job.
 	deletions map[events.Stream]deletion
 	// held counts, for the current batch, how often an ended pod gained (+1) or lost (-1) the finalizer. For a pod that
-	// only moves to another stream the sum is 0.
+	// only moves from one Job to another the sum is 0.
 	held map[types.UID]int
 }
 
-// Follow returns a consumer of the records after world, the projection of the log so far. It only reads world, and only
-// before it returns.
+// Follow returns a consumer of the records after world, the state computed from the log so far. It only reads world,
+// and only before it returns.
 func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 	c := &Consumer{
 		log: log, metrics: m, starting: true, settings: world.Settings,
@@ -42,7 +42,7 @@ func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 	}
 	c.cursor = follow.Cursor{
 		Log: log, Next: world.Head + 1, Take: c.count,
-		// Records that were pruned before they were read are not counted
+		// Records that the log has deleted before they were read are not counted
 		Pruned: func(events.Sequence, events.Sequence) {},
 	}
 	for _, j := range world.Holders() {
@@ -85,7 +85,7 @@ func (c *Consumer) count(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// listing tracks listings, during which nothing is decided.
+// listing notes whether objects are being listed: nothing is decided meanwhile.
 func (c *Consumer) listing(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.ControllerStarted:
@@ -93,7 +93,7 @@ func (c *Consumer) listing(rec *events.Record) {
 		for _, j := range c.jobs {
 			c.lookOn(j)
 		}
-	case *events.EpochChanged: // the state of the cluster is forgotten
+	case *events.EpochChanged: // all state of the cluster is forgotten
 		c.rewound(rec.Time)
 		c.pending = []events.Resource{events.Jobs, events.Pods}
 	case *events.ListingStarted:
@@ -110,13 +110,13 @@ func (c *Consumer) listing(rec *events.Record) {
 	}
 }
 
-// apply handles a record of the stream of a Job or a namespace.
+// apply handles a record of a Job, or of the orphan pods of a namespace.
 func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	c.expiry(rec)
 	j := c.jobs[rec.Stream]
 	if j == nil {
-		// The state of a Job is made at its next record, which follows its spec. Or the spec is a new TTL of a retired
-		// Job
+		// A Job's first record is its spec, and its state is created at the next record. Or the Job is retired, and the
+		// spec has a new TTL
 		if f, ok := rec.Facts.(*events.JobSpec); ok {
 			return c.specStored(ctx, rec, f)
 		}
@@ -153,8 +153,8 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// open creates the state of a Job at its first record, or at a pod that brings back a retired Job. It returns nil for
-// all other records without a state: these are about finished Jobs.
+// open creates the state of a Job at the first record of its object, or at a pod that makes a retired Job (one without
+// work left) a Job again. It returns nil for all other records: these are about finished Jobs.
 func (c *Consumer) open(rec *events.Record) *job {
 	switch rec.Kind {
 	case events.KindJobAdded, events.KindPodAdded:
@@ -166,7 +166,7 @@ func (c *Consumer) open(rec *events.Record) *job {
 	}
 }
 
-// isInput reports whether a record of this kind makes the loop decide about its stream, once per batch.
+// isInput reports whether the loop decides about a Job because it has a record of this kind, once per batch.
 func isInput(k events.Kind) bool {
 	switch k {
 	case events.KindStateStored, events.KindDecided, events.KindWouldDecide, events.KindTicksObserved, events.KindJobRetired:
@@ -176,7 +176,8 @@ func isInput(k events.Kind) bool {
 	}
 }
 
-// endOfBatch counts the decisions of the batch without commands, and drops finished Jobs.
+// endOfBatch counts a decision without commands for each Job that had to be decided in the batch, and drops finished
+// Jobs.
 func (c *Consumer) endOfBatch(rec *events.Record) {
 	for _, s := range c.batch {
 		j := c.jobs[s]
@@ -198,7 +199,7 @@ func (c *Consumer) forget(s events.Stream, j *job, now events.Time) {
 	}
 }
 
-// rewound drops all state, as the projection does.
+// rewound drops all state, because the cluster or the log went back in time.
 func (c *Consumer) rewound(now events.Time) {
 	for s, j := range c.jobs { // any order: this only adds and subtracts
 		c.drop(s, j, now)

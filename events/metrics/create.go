@@ -6,14 +6,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// create is a create of a pod with an outcome that is not known yet.
+// create is the creation of a pod whose outcome is not known yet.
 type create struct {
 	reason  string           // value of the label reason
 	doubted bool             // a try ended unknown, so a refusal does not end it
 	newest  events.CommandID // the newest command for it
 }
 
-// creating records that a pod is to be created, and why.
+// creating adds the creation with this ordinal (its number within the Job), or its next try.
 func (j *job) creating(ordinal uint64, name events.CommandID) {
 	if j.creates == nil {
 		j.creates = map[uint64]create{}
@@ -26,7 +26,7 @@ func (j *job) creating(ordinal uint64, name events.CommandID) {
 	j.creates[ordinal] = known
 }
 
-// inDoubt records a create of the previous process, whose outcome is unknown.
+// inDoubt adds a creation by an earlier process whose outcome is unknown.
 func (j *job) inDoubt(ordinal uint64) {
 	known, ok := j.creates[ordinal]
 	if !ok {
@@ -37,7 +37,7 @@ func (j *job) inDoubt(ordinal uint64) {
 	j.creates[ordinal] = known
 }
 
-// creation returns why a pod is created now (J-203).
+// creation returns the value of the label reason for a pod that is created now (J-203).
 func (j *job) creation() string {
 	switch {
 	case j.seen() && j.spec.failedOnly && j.failures:
@@ -48,8 +48,8 @@ func (j *job) creation() string {
 	return createNew
 }
 
-// createEnded counts created pods and refused creates (J-203). A create that was never sent counts as neither. Of the
-// refused creates of a Job only the first stays in flight and is retried; any other refused create ends.
+// createEnded counts a created pod or a refused create (J-203), and reports whether the command is over. A create that
+// was never sent counts as neither. Of the refused creates of a Job only the first is retried; any other one is over.
 func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.CommandEnded) bool {
 	ordinal, _ := events.OrdinalOf(known.command)
 	made, uncertain := j.creates[ordinal]
@@ -59,9 +59,9 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 		c.settled(j, ordinal)
 	case events.Refused:
 		if !uncertain {
-			break // the pod was seen, so nothing is in flight
+			break // the pod was seen already, so the create has ended
 		}
-		// Further refusals of the create in backoff are counted by Metrics.Refused
+		// Metrics.Refused counts further refusals of the create that is being retried
 		if !stands && (f.Sent || f.Class != events.RefusedTemplate) {
 			c.metrics.podsCreated.WithLabelValues(made.reason, failed).Inc()
 		}
@@ -86,8 +86,8 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 	return true
 }
 
-// settled records that the pod of an ordinal exists. An answer and an observation both report that; the later one is
-// ignored. If the create was refused and in backoff, it is not retried, so no answer follows.
+// settled counts the pod that the create with this ordinal has made. An answer and an observation both report that; the
+// later one is ignored. If the create was being retried after a refusal, no answer follows, so its command is over.
 func (c *Consumer) settled(j *job, ordinal uint64) {
 	known, ok := j.creates[ordinal]
 	if !ok {

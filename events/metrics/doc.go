@@ -10,11 +10,11 @@
 //   - A record is counted once. The listing of a start reports what was there before, so it only sets the base for
 //     counting.
 //   - State for later records (a Job's completion mode and last counters, commands in flight, ended pods) is kept for
-//     unfinished Jobs only. It is dropped when the Job is retired or its object is gone, and records of a retired Job do
-//     not restore it. Of a deletion in flight, the name and the expiry are kept.
+//     unfinished Jobs only. It is dropped when the Job has no work left (is retired) or its object is gone; records
+//     after that do not restore it. For a deletion in flight, the name and the expiry are kept.
 //
-// A sync of the built-in controller corresponds to one decision about one Job: [Consumer] finds it from the inputs of a
-// batch. docs/operating.md describes the labels.
+// A sync of the built-in controller corresponds to one decision about one Job: [Consumer] finds it from the records of
+// a batch. docs/operating.md describes the labels.
 //
 // # Concurrency
 //

@@ -4,14 +4,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// deletion is a deletion in flight of an expired Job.
+// deletion is the deletion of an expired Job that has not been answered yet.
 type deletion struct {
 	name    events.CommandID
 	expired events.Time
 }
 
-// expiry tracks the deletions of expired Jobs (T-062). It keeps the deletion in flight, and no other state of a retired
-// Job.
+// expiry keeps track of the deletions of expired Jobs (T-062), and counts each one when it is answered. Of a Job
+// without work left, no other state is kept.
 func (c *Consumer) expiry(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.Decision:
@@ -27,7 +27,7 @@ func (c *Consumer) expiry(rec *events.Record) {
 		if f.Ending == events.Done {
 			c.metrics.deletionSeconds.Observe(rec.Time.Sub(known.expired).Seconds())
 		}
-	case *events.JobGone: // the end of its deletion is not recorded any more
+	case *events.JobGone: // the outcome of the deletion is not recorded after this
 		delete(c.deletions, rec.Stream)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// job is the state of an unfinished Job, or of a namespace.
+// job is the state of an unfinished Job, or of the orphan pods of a namespace, as far as metrics need it.
 type job struct {
 	spec      *spec  // nil until the object is seen
 	version   uint64 // newest resourceVersion of the object
@@ -33,16 +33,16 @@ type job struct {
 	decided   bool // it has a decision with commands in the current batch
 	pods      map[types.UID]pod
 	flights   map[events.CommandID]*flight
-	drops     map[types.UID]events.CommandID // removals of finalizers among the flights, by pod
-	retrying  events.CommandID               // the create in backoff; zero for none
+	drops     map[types.UID]events.CommandID // finalizer removals in flight, by pod
+	retrying  events.CommandID               // the refused create that is being retried; zero for none
 	creates   map[uint64]create              // by ordinal
 }
 
-// shown is the part of a published status that is kept.
+// shown holds the last seen or written counters of a Job's status.
 type shown struct {
 	succeeded, failed int32
 	failedIndexes     int32
-	ending            bool // an interim or terminal condition holds
+	ending            bool // has Complete, Failed, or a condition that announces one of them
 	finished          bool
 }
 
@@ -76,16 +76,16 @@ func specOf(s *events.JobSpec) *spec {
 	return out
 }
 
-// specs holds specs by hash.
+// specs holds the known specs by hash.
 type specs map[string]*spec
 
-// maxUnused bounds the specs that no Job uses. They are kept because the next Job of a CronJob has the spec of the
+// maxUnused bounds the specs that no Job uses. They are kept because the next Job of a CronJob has the same spec as the
 // previous one.
 const maxUnused = 1000
 
 func (s specs) add(f *events.JobSpec) *spec {
 	if s[f.Hash] == nil {
-		if len(s) >= 2*maxUnused { // each new TTL of a retired Job is another spec
+		if len(s) >= 2*maxUnused { // each new TTL of a finished Job makes another spec
 			s.forget()
 		}
 		s[f.Hash] = specOf(f)
@@ -112,7 +112,7 @@ func (s specs) release(p *spec) {
 	s.forget()
 }
 
-// find creates the state of a Job from the projection at the start.
+// find creates the state of a Job from the state that the log had at the start of the process.
 func (c *Consumer) find(j *projector.Job) {
 	n := &job{
 		version: j.Version, ours: j.Managed, managedBy: j.ManagedBy, observed: j.Observed(), deleted: j.Deleted != 0, gone: j.Gone,
@@ -126,7 +126,7 @@ func (c *Consumer) find(j *projector.Job) {
 		n.spec = c.specs.add(j.Spec)
 		n.spec.jobsThatUseIt++
 	}
-	for _, name := range j.AllRetrying() { // the loop decides all other commands in flight again after the start
+	for _, name := range j.AllRetrying() { // the loop decides all other commands in flight again after a start
 		n.launch(name, &flight{command: j.InFlight(name)})
 		if command, ok := j.InFlight(name).(*events.CreatePod); ok {
 			n.retrying = name
@@ -138,7 +138,7 @@ func (c *Consumer) find(j *projector.Job) {
 		seen.Tracked = p.Held()
 		c.podSeen(n, &seen)
 	}
-	for _, create := range j.Creates() { // creates without a known outcome are not counted yet
+	for _, create := range j.Creates() { // creates without a known outcome will be counted later
 		n.inDoubt(create.Ordinal)
 	}
 	c.jobs[j.Stream] = n
@@ -147,13 +147,13 @@ func (c *Consumer) find(j *projector.Job) {
 // seen reports whether the Job's object was seen.
 func (j *job) seen() bool { return j.spec != nil }
 
-// counts reports whether a decision about the Job is a sync, which excludes Jobs that the built-in controller would
-// skip (J-004, J-197).
+// counts reports whether a decision about the Job counts as a sync. It does not for Jobs that the built-in controller
+// would skip (J-004, J-197).
 func (j *job) counts() bool {
 	return j.seen() && j.ours && !j.observed && !j.gone && !j.published.finished && j.spec.mode != ""
 }
 
-// mode returns the value of the label completion_mode.
+// mode returns the value of the label completion_mode: Indexed or NonIndexed.
 func (j *job) mode() string {
 	if j.spec == nil {
 		return nonIndexed
@@ -161,7 +161,7 @@ func (j *job) mode() string {
 	return j.spec.mode
 }
 
-// limit returns the value of the label backoffLimit.
+// limit returns the value of the label backoffLimit: whether the limit is per index or global.
 func (j *job) limit() string {
 	if j.spec.perIndex {
 		return perIndex
@@ -169,7 +169,8 @@ func (j *job) limit() string {
 	return global
 }
 
-// jobSeen handles an observation of the Job's object. Errors come from the log.
+// jobSeen updates the state by an observation of the Job's object, and counts what has changed. Errors come from the
+// log.
 func (c *Consumer) jobSeen(ctx context.Context, j *job, rec *events.Record, f *events.JobSeen) error {
 	if f.Version < j.version {
 		return nil
@@ -199,8 +200,7 @@ func (c *Consumer) jobSeen(ctx context.Context, j *job, rec *events.Record, f *e
 	return nil
 }
 
-// lookOn updates whether the Job is only observed, because another controller runs it. If so, pods that were counted
-// before no longer count.
+// lookOn sets j.observed: another controller runs the Job. If so, its pods no longer count.
 func (c *Consumer) lookOn(j *job) {
 	j.observed = j.seen() && c.settings.Observes(j.managedBy)
 	if !j.observed {
@@ -212,7 +212,7 @@ func (c *Consumer) lookOn(j *job) {
 	}
 }
 
-// specAt returns the Job's spec.
+// specAt returns the spec that an observed Job names, from the cache or from the log.
 func (c *Consumer) specAt(ctx context.Context, f *events.JobSeen) (*spec, error) {
 	if s := c.specs[f.Spec]; s != nil {
 		return s, nil
@@ -230,11 +230,11 @@ func (c *Consumer) specAt(ctx context.Context, f *events.JobSeen) (*spec, error)
 		}
 		break
 	}
-	return c.specs.add(&events.JobSpec{Hash: f.Spec}), nil // it was erased
+	return c.specs.add(&events.JobSpec{Hash: f.Spec}), nil // the log no longer has it
 }
 
-// specStored adds a spec from a record, with its policies, which one of the record's causes holds. Errors come from the
-// log.
+// specStored adds the spec f of a record. The spec's policies are in one of the records that are the record's causes.
+// Errors come from the log.
 func (c *Consumer) specStored(ctx context.Context, rec *events.Record, f *events.JobSpec) error {
 	if f.Policies == "" || c.specs[f.Hash] != nil {
 		c.specs.add(f)
@@ -255,11 +255,11 @@ func (c *Consumer) specStored(ctx context.Context, rec *events.Record, f *events
 			break
 		}
 	}
-	c.specs.add(f) // they were erased
+	c.specs.add(f) // the log no longer has the policies
 	return nil
 }
 
-// count returns the number of indexes in a set in text form.
+// count returns the number of completion indexes in a text such as "0-2,5".
 func count(text string) int32 {
 	if text == "" {
 		return 0

@@ -6,15 +6,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// kind holds the meaning of commands of one kind for the metrics; a nil function means none.
+// kind defines how commands of one kind affect the metrics; a nil function means not at all.
 type kind struct {
-	// launched records a command in flight.
+	// launched is called with each new command. name is its ID.
 	launched func(j *job, command events.Command, name events.CommandID)
-	// ended handles the end of a command or of a try, and reports whether the command is over. uid is the Job's. If
-	// nil, every end is final.
+	// ended handles the outcome of a command or of one try, and reports whether the command is over. uid is the Job's.
+	// If ended is nil, every outcome is final.
 	ended func(c *Consumer, j *job, known *flight, uid types.UID, f *events.CommandEnded) bool
-	// action returns what a decision with the command did with pods (J-196); empty for nothing. ends reports whether
-	// the Job ends, and endsNow whether it does after this command.
+	// action returns the value of the label action for a decision with the command (J-196); empty for none. ends says
+	// whether the Job ends, and endsNow whether it does after this command.
 	action func(command events.Command, ends bool) (action string, endsNow bool)
 }
 

@@ -11,7 +11,7 @@ import (
 // Namespace is the prefix of the metrics' names.
 const Namespace = "job_controller"
 
-// The values of labels.
+// The values of labels of the metrics.
 const (
 	indexed, nonIndexed = "Indexed", "NonIndexed"
 
@@ -19,7 +19,7 @@ const (
 
 	succeeded, failed = "succeeded", "failed"
 
-	actionReconciling = "reconciling"  // the Job ends or is deleted, so its pods are not managed
+	actionReconciling = "reconciling"  // the Job ends or is deleted, so its pods are not managed any more
 	actionTracking    = "tracking"     // the pods are as they should be
 	actionCreated     = "pods_created" // pods are to be created
 	actionDeleted     = "pods_deleted" // pods are scaled down, or the Job is suspended
@@ -33,13 +33,13 @@ const (
 	createFailed             = "recreate_failed"
 )
 
-// ofTTL is the prefix of the metric of deletions, which the built-in TTL controller has.
+// ofTTL is the prefix of the metric about deletions of expired Jobs, as in the built-in TTL controller.
 const ofTTL = "ttl_after_finished_controller"
 
-// ofCronJobs is the prefix of the metric of created Jobs of CronJobs.
+// ofCronJobs is the prefix of the metric about Jobs that CronJobs created, as in the built-in controller.
 const ofCronJobs = "cronjob_controller"
 
-// Metrics holds the metrics. It implements prometheus.Collector.
+// Metrics is the Prometheus collector of all metrics of this package. It implements prometheus.Collector.
 type Metrics struct {
 	syncSeconds     *prometheus.HistogramVec
 	syncs           *prometheus.CounterVec
@@ -55,7 +55,7 @@ type Metrics struct {
 	skewSeconds     prometheus.Histogram
 	all             []prometheus.Collector
 
-	controllers, reasons names // values of labels
+	controllers, reasons names // values of labels that users choose
 
 	retrying retrying
 }
@@ -127,7 +127,7 @@ const (
 	otherNames = "other"
 )
 
-// of returns the label value for a name.
+// of returns the label value for a name that a user chose.
 func (n *names) of(name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -143,14 +143,14 @@ func (n *names) of(name string) string {
 	return name
 }
 
-// Describe implements prometheus.Collector.
+// Describe implements prometheus.Collector: it sends the descriptions of all metrics.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, c := range m.all {
 		c.Describe(to)
 	}
 }
 
-// Collect implements prometheus.Collector.
+// Collect implements prometheus.Collector: it sends the current values of all metrics.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	for _, c := range m.all {
 		c.Collect(to)

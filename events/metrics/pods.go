@@ -7,16 +7,17 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// pod is the state of a pod that has ended, is being deleted, or matches a rule. The zero pod is none.
+// pod is the state of a pod that has ended, is being deleted, or matches a podFailurePolicy rule. For all other pods
+// nothing is kept.
 type pod struct {
 	held    bool          // it has ended and has the tracking finalizer
 	failed  bool          // it has failed
 	leaving bool          // it is being deleted and has not ended
-	dropped bool          // the server confirmed the removal of the finalizer; older observations may still come
+	dropped bool          // the API server removed the finalizer; an older observation may still show it
 	action  policy.Action // action of the matching rule of the podFailurePolicy
 }
 
-// podSeen handles an observation of a pod.
+// podSeen updates the state by an observation of a pod.
 func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
 	c.settled(j, f.Ordinal)
 	if !f.Tracked {
@@ -42,7 +43,7 @@ func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
 	c.podChanged(j, f.UID, p)
 }
 
-// podChanged stores the state of a pod, or drops a zero state.
+// podChanged stores the new state p of a pod, or drops it if it is zero, and updates the Job's counts.
 func (c *Consumer) podChanged(j *job, uid types.UID, p pod) {
 	was := j.pods[uid]
 	if p == was {
@@ -71,7 +72,8 @@ func toInt(b bool) int {
 }
 
 // finalizerRemoved handles a pod that is seen without the finalizer, or whose object is gone. If we asked for the
-// removal, the answer to it may come later. But a refused removal in backoff gets no answer any more.
+// removal, it is counted now; the answer may come later. But if the removal was being retried after a refusal, no
+// answer comes any more.
 func (c *Consumer) finalizerRemoved(j *job, uid types.UID) {
 	name, ours := j.drops[uid]
 	if !ours {
@@ -84,7 +86,7 @@ func (c *Consumer) finalizerRemoved(j *job, uid types.UID) {
 	}
 }
 
-// released counts a finalizer that the server removed, or did not find (J-200, J-201).
+// released counts a pod whose finalizer is gone, at our request (J-200, J-201), once.
 func (c *Consumer) released(j *job, drop *events.DropFinalizer) {
 	p := j.pods[drop.Pod]
 	if p.dropped {

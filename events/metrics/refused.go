@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// retrying holds the creates in backoff with their label reason. These are retried often and recorded rarely, while a
-// dashboard should show each refusal when it happens.
+// retrying holds the refused creates that are being retried, with their label reason. They are retried often and
+// recorded rarely, while a dashboard should show each refusal when it happens.
 type retrying struct {
 	mu      lock.Mutex
 	reasons map[events.CommandID]string
@@ -28,8 +28,8 @@ func (s *retrying) remove(name events.CommandID) {
 	delete(s.reasons, name)
 }
 
-// Refused counts another refusal of a create that is already in backoff (J-203). All other refusals are counted from
-// their records.
+// Refused counts another refusal of a create that is being retried (J-203). All other refusals are counted from their
+// records.
 func (m *Metrics) Refused(name events.CommandID) {
 	m.retrying.mu.Lock()
 	reason, ok := m.retrying.reasons[name]

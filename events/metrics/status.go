@@ -5,7 +5,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// confirmed counts the changes of our own stored status write (J-198, J-199, J-202).
+// confirmed counts what one of our status writes has changed, after it was stored (J-198, J-199, J-202).
 func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
 	grown := j.published
 	set(&grown.succeeded, change.Succeeded)
@@ -16,7 +16,7 @@ func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
 	grown.failedIndexes += count(change.FailIndexes)
 	done := grown.succeeded - j.published.succeeded
 	if j.mode() == indexed {
-		done = count(change.CompleteIndexes) // the same write may remove other indexes together with the completions
+		done = count(change.CompleteIndexes) // the same write may also remove completed indexes
 	}
 	c.grow(j, &grown, done)
 	if len(change.AddFailed) > 0 {
@@ -25,8 +25,8 @@ func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
 	c.concluded(j, change.Conditions)
 }
 
-// statusSeen handles a status that may not be ours: of a write with an unknown outcome, or of another writer. With
-// found it only sets the base for counting.
+// statusSeen handles an observed status that we may not have written: of a write with an unknown outcome, or of another
+// writer. With found, the status existed before, so it only sets the base for counting.
 func (c *Consumer) statusSeen(j *job, s *events.JobStatus, found bool) {
 	seen := j.published
 	seen.succeeded, seen.failed, seen.failedIndexes = s.Succeeded, s.Failed, 0
@@ -46,8 +46,8 @@ func (c *Consumer) statusSeen(j *job, s *events.JobStatus, found bool) {
 	j.failures = j.failures || seen.failed > 0
 }
 
-// grow counts the growth of the published counters, and makes them the new base. The first write creates the series. A
-// counter that was lowered (J-211) was already counted at its higher value.
+// grow counts by how much the published counters have grown, and makes them the new base. A counter that was lowered
+// (J-211) was already counted at its higher value. The first call creates the time series, with 0.
 func (c *Consumer) grow(j *job, to *shown, done int32) {
 	m, mode := c.metrics, j.mode()
 	done = max(done, 0)
@@ -63,7 +63,7 @@ func (c *Consumer) grow(j *job, to *shown, done int32) {
 	j.failures = j.failures || to.failed > 0
 }
 
-// concluded counts the end of the Job at the first stored terminal condition (J-198).
+// concluded counts the end of the Job when its status first has a condition that says how it ends (J-198).
 func (c *Consumer) concluded(j *job, conditions []events.JobCondition) {
 	if ending(conditions) != nil {
 		j.published.ending = true
@@ -80,12 +80,12 @@ func (c *Consumer) concluded(j *job, conditions []events.JobCondition) {
 	c.metrics.jobsFinished.WithLabelValues(j.mode(), result, c.metrics.reasons.of(end.Reason)).Inc()
 }
 
-// terminal returns the condition Complete or Failed that holds; nil for none.
+// terminal returns the condition Complete or Failed with status True; nil for none.
 func terminal(conditions []events.JobCondition) *events.JobCondition {
 	return holding(conditions, status.Complete, status.Failed)
 }
 
-// ending returns an interim or terminal condition that holds; nil for none.
+// ending returns a condition with status True that says how the Job has ended or will end; nil for none.
 func ending(conditions []events.JobCondition) *events.JobCondition {
 	return holding(conditions, status.Complete, status.Failed, status.FailureTarget, status.SuccessCriteriaMet)
 }

@@ -8,25 +8,26 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// sync is a decision with unanswered commands.
+// sync is a decision of which some commands are unanswered. It counts as one sync of the built-in controller.
 type sync struct {
 	began  events.Time
-	counts bool // it is a sync by J-197
+	counts bool // false for a decision that does not count (J-197)
 	open   int
 	action string
 	failed bool
 }
 
-// flight is a command in flight. It is kept here and not in package follow for two reasons: it leads to its decision,
-// whose duration is counted at the last answer; and the commands at the start come from a projection, without reading
-// the log. A refused command may stay in flight and be retried; its decision was over with the first answer.
+// flight is a command in flight: decided, and not ended. It is kept here and not in package follow for two reasons: it
+// leads to its decision, whose duration is counted at the last answer; and the commands in flight at the start come
+// from the known state, without reading the log. A refused command may stay in flight and be retried; its decision was
+// over with the first answer.
 type flight struct {
 	command events.Command
 	of      *sync // nil after the first answer, and for a decision from before this process
 	givenUp bool  // a create that is no longer wanted; only the end of its current try is awaited
 }
 
-// decided handles a decision with commands.
+// decided adds the commands of a decision, and counts the decision at once if none of them needs an answer.
 func (c *Consumer) decided(j *job, rec *events.Record, d *events.Decision) {
 	j.decided = true
 	s := &sync{began: rec.Time, counts: j.counts(), action: j.action(d)}
@@ -43,7 +44,7 @@ func (c *Consumer) decided(j *job, rec *events.Record, d *events.Decision) {
 	}
 }
 
-// launch adds a command in flight.
+// launch adds a command that was decided and has not ended.
 func (j *job) launch(name events.CommandID, f *flight) {
 	if j.flights == nil {
 		j.flights = map[events.CommandID]*flight{}
@@ -54,7 +55,7 @@ func (j *job) launch(name events.CommandID, f *flight) {
 	}
 }
 
-// land removes a command in flight.
+// land removes a command that has ended.
 func (c *Consumer) land(j *job, name events.CommandID) {
 	f := j.flights[name]
 	if f == nil {
@@ -70,7 +71,7 @@ func (c *Consumer) land(j *job, name events.CommandID) {
 	}
 }
 
-// withdrawn handles the recorded decision to give a command up.
+// withdrawn handles the decision to cancel the command with the ID name.
 func (c *Consumer) withdrawn(j *job, name events.CommandID, now events.Time) {
 	f := j.flights[name]
 	if f == nil {
@@ -84,7 +85,7 @@ func (c *Consumer) withdrawn(j *job, name events.CommandID, now events.Time) {
 	c.land(j, name)
 }
 
-// commandEnded handles the end of a command or of a try.
+// commandEnded handles the recorded outcome of a command or of one try.
 func (c *Consumer) commandEnded(j *job, rec *events.Record, f *events.CommandEnded) {
 	known := j.flights[f.Command]
 	if known == nil {
@@ -96,7 +97,8 @@ func (c *Consumer) commandEnded(j *job, rec *events.Record, f *events.CommandEnd
 	}
 }
 
-// answered handles the first answer to a command, and counts the decision at the answer to its last command.
+// answered handles the first answer to a command. At the answer to the last command of a decision it counts the
+// decision.
 func (c *Consumer) answered(j *job, f *flight, failed bool, now events.Time) {
 	s := f.of
 	if s == nil {
@@ -109,7 +111,7 @@ func (c *Consumer) answered(j *job, f *flight, failed bool, now events.Time) {
 	}
 }
 
-// synced counts a decision that is over (J-196).
+// synced counts a decision whose commands are all answered (J-196).
 func (c *Consumer) synced(j *job, s *sync, now events.Time) {
 	if !s.counts {
 		return
@@ -123,8 +125,8 @@ func (c *Consumer) synced(j *job, s *sync, now events.Time) {
 	c.metrics.syncSeconds.WithLabelValues(j.mode(), result, s.action).Observe(took.Seconds())
 }
 
-// isError reports whether an ending makes the result of a sync an error. These refusals do not: the object to remove is
-// already gone, the namespace is being deleted, the template has changed.
+// isError reports whether an outcome makes the result of a sync an error. These refusals do not: the object to remove
+// is already gone, the namespace is being deleted, the template has changed.
 func isError(f *events.CommandEnded) bool {
 	switch f.Ending {
 	case events.OutcomeUnknown:
@@ -136,7 +138,8 @@ func isError(f *events.CommandEnded) bool {
 	}
 }
 
-// action returns what a decision did with pods (J-196); nil means a decision without commands.
+// action returns the value of the label action for a decision (J-196), which says what it did with pods; nil stands for
+// a decision without commands.
 func (j *job) action(d *events.Decision) string {
 	ends := j.published.ending || j.deleted
 	if d != nil {

@@ -14,7 +14,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Event is a record as a subscriber receives it.
+// Event is one record as a subscriber receives it from NATS.
 type Event struct {
 	Head
 	Job    events.JobRef // the Job or CronJob of the record's stream, if the stream has one and its name was known
@@ -23,12 +23,12 @@ type Event struct {
 	// Record.Facts is nil.
 	EvidenceOmitted, FactsOmitted bool
 
-	link *events.Link // nil when the message lacks an input of the chain
+	link *events.Link // what the message adds to the hash chain; nil when it lacks a part of that
 }
 
-// ChainAfter returns the chain value after the event's record, given the value before it. known is false when the
-// message lacks an input of the chain: the publisher did not send it, or sent as JSON a field that this program does
-// not know.
+// ChainAfter returns the chain value (hash of the log) after the event's record, given the value before it. known is
+// false when the message lacks what is needed: the publisher did not send it, or sent as JSON a field that this program
+// does not know.
 func (e *Event) ChainAfter(before events.Hash) (after events.Hash, known bool) {
 	if e.link == nil {
 		return events.Hash{}, false
@@ -55,10 +55,11 @@ const (
 	fieldFacts           protowire.Number = 100
 )
 
-// omit selects the parts that are left out of the data.
+// omit selects the parts of a record that are left out of a message.
 type omit struct{ evidence, facts bool }
 
-// appendData appends the protobuf form of the data. It copies the encoded parts unchanged from the log.
+// appendData appends the data of a message in protobuf form. It copies the encoded parts of the record unchanged from
+// the log.
 func appendData(b []byte, p *events.Parts, link *events.Link, kind events.Kind, job events.JobRef, left omit) []byte {
 	b = appendBytes(b, fieldHeader, p.Header)
 	if len(p.Evidence) > 0 && !left.evidence {
@@ -86,8 +87,8 @@ func appendData(b []byte, p *events.Parts, link *events.Link, kind events.Kind, 
 	return appendProof(b, fieldEvidenceSalt, p.EvidenceSalt, fieldEvidenceDigest, link.Evidence, left.evidence || len(p.EvidenceDigest) > 0)
 }
 
-// appendProof appends the salt of a present part, or the digest of an absent one. It omits the salt of an absent part,
-// which would help to guess the content.
+// appendProof appends what the hash chain needs of one part of a record: the salt of a present part, or the digest of
+// an absent one. It omits the salt of an absent part, which would help to guess the content.
 func appendProof(b []byte, salted protowire.Number, salt []byte, digested protowire.Number, digest events.Hash, absent bool) []byte {
 	switch {
 	case absent:
@@ -129,7 +130,7 @@ func toJSON(data []byte) ([]byte, error) {
 	return line.Bytes(), err
 }
 
-// fromJSON is the inverse of toJSON. It drops unknown fields; whole is false then.
+// fromJSON converts data from JSON to protobuf. It drops unknown fields; whole is false then.
 func fromJSON(data []byte) (b []byte, whole bool, err error) {
 	var m pb.PublishedRecord
 	whole = true
@@ -217,7 +218,7 @@ func proven(part, salt, digest []byte, absent bool) bool {
 	return len(digest) > 0 || len(part) == 0 && !absent || len(part) > 0 && len(salt) > 0
 }
 
-// field stores the value of one field of the data in e or p.
+// field stores the content of the field with this number in e, or in p for a part of the record.
 func (e *Event) field(p *events.Parts, number protowire.Number, value []byte) {
 	switch number {
 	case fieldHeader:

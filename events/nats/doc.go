@@ -15,10 +15,10 @@
 //
 //   - Every valid Kubernetes name can be part of a subject, and so can a missing name. [ParseSubject] restores it
 //     exactly.
-//   - Each message of one record of one epoch has the same ID. Different records have different IDs.
+//   - Each message of one record of one epoch (life of the log) has the same ID. Different records have different IDs.
 //   - The headers alone prove order and completeness. ce-sequence is the place in the log, dense over all subjects of a
-//     cluster. ce-previous is the previous record of the same Job or other stream. ce-floor is the sequence from which on
-//     nothing was left out. See [Head].
+//     cluster. ce-previous is the previous record of the same Job or other stream. ce-floor is the sequence from which
+//     on nothing was left out. See [Head].
 //   - A part that does not fit into a message is omitted, and the message says so. The message itself is never omitted.
 //
 // # Concurrency

@@ -23,14 +23,14 @@ type Message struct {
 type Encoder struct {
 	Cluster     string // in unescaped form
 	ContentType string // Protobuf or JSON; empty means Protobuf
-	// MaxBytes bounds a message, headers and data; 0 for no limit. Encode omits the evidence of a larger message, and
-	// if that is not enough the facts too.
+	// MaxBytes bounds a message, headers and data together; 0 for no limit. Encode omits the evidence (texts) of a
+	// larger message, and if that is not enough also the facts.
 	MaxBytes int
-	// Chain is the log's chain value before the next record. Encode advances it and writes it to the header. With nil,
-	// messages have no chain header.
+	// Chain is the log's chain value (hash of all records) before the next record. Encode updates it and writes it to
+	// the header. With nil, messages have no chain header.
 	Chain *events.Hash
 
-	headers map[string][]string // its values are the arrays below, and constants
+	headers map[string][]string // its values are the arrays below and constants, and are reused
 
 	id, kind, stamp, sequence, stream, previous, floor, chain [1]string
 
@@ -39,9 +39,9 @@ type Encoder struct {
 	data   []byte
 }
 
-// Encode encodes r. log is the identity with the epoch in which r was written. job is the Job or CronJob of its stream,
-// zero for other streams. floor is the record from which on every record was published before r. The caller may use
-// header and data until the next call of Encode.
+// Encode returns the message for record r. log is the identity of the log with the epoch in which r was written. job is
+// the Job or CronJob that r is about, zero for none. floor is a record from which on every record was published before
+// r. The caller may use header and data until the next call of Encode.
 func (e *Encoder) Encode(r *events.Record, log events.Identity, job events.JobRef, floor events.Sequence) (Message, error) {
 	parts, stored, err := events.EncodeParts(e.stored, r)
 	if err != nil {
@@ -101,7 +101,7 @@ func (e *Encoder) header(r *events.Record, s *Subject, log events.Identity, floo
 			HeaderFloor:       e.floor[:],
 		}
 	}
-	if e.at != r.Time || e.stamp[0] == "" { // same for the whole batch
+	if e.at != r.Time || e.stamp[0] == "" { // all records of a batch have the same time
 		e.at, e.stamp[0] = r.Time, stamp(r.Time)
 	}
 	e.id[0] = escape(ID{Log: log, Sequence: r.Sequence}.String())
@@ -193,7 +193,7 @@ func reasons(f events.Facts) string {
 	return text
 }
 
-// verdict returns the verdict of a JobRetired; empty for other records.
+// verdict returns, for a JobRetired, the line that says how the Job ended; empty for other records.
 func verdict(r *events.Record) string {
 	if r.Kind != events.KindJobRetired {
 		return ""
@@ -204,7 +204,8 @@ func verdict(r *events.Record) string {
 	return escape(r.Evidence.Sentence)
 }
 
-// maxVerdict is the longest verdict in the header, in bytes. A controller writes verdicts of at most 100 bytes.
+// maxVerdict is the largest length of a verdict (line that says how a Job ended) in the header, in bytes. A controller
+// writes verdicts of at most 100 bytes.
 const maxVerdict = 200
 
 // headerBytes returns the length of the headers on the wire.

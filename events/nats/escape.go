@@ -36,7 +36,7 @@ func escapeFrom(value string, i int) string {
 
 var errEscape = errors.New("it is not percent-encoded UTF-8")
 
-// unescape is the inverse of escape. It also accepts what other writers may send: quotes around the value, and
+// unescape decodes what escape made. It also accepts what other writers may send: quotes around the value, and
 // unnecessary escapes.
 func unescape(header string) (string, error) {
 	if strings.HasPrefix(header, `"`) && strings.HasSuffix(header, `"`) && len(header) > 1 {
@@ -67,7 +67,7 @@ func unescape(header string) (string, error) {
 	return string(b), nil
 }
 
-// unquote removes backslash escapes.
+// unquote removes backslash escapes from the text inside quotes.
 func unquote(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

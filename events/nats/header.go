@@ -35,7 +35,7 @@ const (
 	HeaderVerdict = "ce-verdict" // for JobRetired: result and reason in one line; optional
 )
 
-// The content types of data.
+// The content types of the data of a message.
 const (
 	Protobuf = "application/protobuf"
 	JSON     = "application/json"
@@ -67,10 +67,10 @@ type Head struct {
 	Stream      events.Stream
 	Previous    events.Sequence
 	Floor       events.Sequence
-	Chain       events.Hash // the log's chain value after the record; zero when the message has none
+	Chain       events.Hash // the log's hash after the record; zero when the message has none
 	Causes      []events.Sequence
 	Reasons     []events.Reason
-	Verdict     string // for JobRetired: result and reason in one line; empty when the message has none
+	Verdict     string // for JobRetired: how the Job ended and why, in one line; empty when missing
 	ContentType string // Protobuf or JSON
 }
 
@@ -116,8 +116,8 @@ func ParseHead(m *Message) (Head, error) {
 	return h, err
 }
 
-// RecordID returns the ID in the headers, even if the rest of the message cannot be parsed. ok is false for a message
-// without an ID, which comes from no log: every publisher of a log sets it.
+// RecordID returns the record ID in the headers, even if the rest of the message cannot be parsed. ok is false for a
+// message without an ID: another client published it, because every Jobledger publisher sets the ID.
 func RecordID(header map[string][]string) (id ID, ok bool) {
 	p := headParser{header: header}
 	id = p.id()

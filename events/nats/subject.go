@@ -20,8 +20,8 @@ const (
 	KindController = "controller" // the controller itself: starts, listings, gaps
 )
 
-// Subject holds the parts of a subject. Namespace and Name are empty when there is none: the controller has neither, a
-// namespace has no name, and the name of a Job may be unknown.
+// Subject holds the parts of the subject of a message. Namespace and Name are empty when there is none: the controller
+// has neither, a namespace has no name, and the name of a Job may be unknown.
 type Subject struct {
 	Cluster   string // chosen by the operator
 	Namespace string
@@ -66,7 +66,7 @@ func (s Subject) String() string {
 	return string(b)
 }
 
-// Filter selects messages by subject. An empty field matches anything.
+// Filter selects messages by the parts of their subject. An empty field matches anything.
 type Filter Subject
 
 // String returns the filter in NATS syntax, with wildcards.
@@ -83,10 +83,10 @@ func (f Filter) String() string {
 	return string(b)
 }
 
-// Everything returns the filter for all messages of a cluster.
+// Everything returns the NATS filter for the subjects of all messages of a cluster.
 func Everything(cluster string) string { return Prefix + "." + Token(cluster) + ".>" }
 
-// ParseSubject is the inverse of Subject.String.
+// ParseSubject parses a subject that Subject.String made.
 func ParseSubject(subject string) (Subject, error) {
 	tokens := strings.Split(subject, ".")
 	if len(tokens) != subjectTokens || tokens[0]+"."+tokens[1] != Prefix {

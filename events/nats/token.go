@@ -25,7 +25,7 @@ func Token(text string) string {
 	return string(appendToken(nil, text))
 }
 
-// plain reports whether a text is its own token.
+// plain reports whether Token returns the text unchanged.
 func plain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; !letter(c) && c != '-' {
@@ -57,7 +57,7 @@ func appendToken(buf []byte, text string) []byte {
 	return buf
 }
 
-// ParseToken is the inverse of Token. It refuses tokens that Token does not return.
+// ParseToken decodes a token that Token made. It refuses all other tokens.
 func ParseToken(token string) (string, error) {
 	if token == noName {
 		return "", nil

@@ -5,10 +5,10 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Awaited reports whether an observation must be recorded at once, even if its namespace is over its log budget. Either
-// a command or a live read waits for it. Or it shows the end or the deletion of an object, which comes once per object,
-// so the records stay few. An object without a record is not awaited. The exception is a pod that a create in flight
-// made.
+// Awaited reports whether an observation must be recorded at once, even if its namespace has used up its log budget.
+// Either a command or a live read in flight waits for it. Or it shows the end or the deletion of an object, which comes
+// once per object, so such records stay few. An object without a record is not awaited. The exception is a pod that a
+// create in flight made.
 func (in *Intake) Awaited(o *events.Observation) bool {
 	switch f := o.Facts.(type) {
 	case *events.JobSeen:
@@ -61,14 +61,14 @@ func (in *Intake) First(o *events.Observation) bool {
 	return false
 }
 
-// created reports whether a pod without a record was made by a create in flight: the sealed annotation of the pod names
-// that create.
+// created reports whether a create in flight made the observed pod, which has no record yet. o.Claim is the pod's
+// sealed annotation (sealed: a tenant cannot forge it); it names the create by Job and ordinal (number within the Job).
 func (in *Intake) created(o *events.Observation, f *events.PodSeen) bool {
 	j := in.World.Job(events.JobStream(o.Claim.Job))
 	return j != nil && o.Claim.Ordinal != 0 && o.Claim.Ordinal == f.Ordinal && j.Create(f.Ordinal) != nil
 }
 
-// runEnds reports whether an observation shows the end or the deletion of a CronJob's Job for the first time.
+// runEnds reports whether an observation is the first to show that a CronJob's Job has ended or is being deleted.
 func (in *Intake) runEnds(f *events.RunSeen) bool {
 	if f == nil {
 		return false
@@ -82,8 +82,8 @@ func (in *Intake) runEnds(f *events.RunSeen) bool {
 	return f.Result != events.ResultNone && !r.Finished() || f.Deleted != 0 && r.Deleted == 0
 }
 
-// jobAwaits reports whether the Job's object shows something that is waited for: its deletion, the result of a live
-// read, or the status write in flight.
+// jobAwaits reports whether the observed object shows something that Job j waits for: its deletion, the result of a
+// live read, or the effect of the status write in flight.
 func jobAwaits(j *projector.Job, f *events.JobSeen) bool {
 	switch {
 	case f.Deleted != 0 && j.Deleted == 0, j.Look, j.Recheck && f.Version > j.Version:
@@ -95,8 +95,8 @@ func jobAwaits(j *projector.Job, f *events.JobSeen) bool {
 	return written.Equal(f.Status)
 }
 
-// podAwaits reports whether the pod shows something that is waited for: its end, its deletion, or the effect of a
-// command in flight.
+// podAwaits reports whether the observed pod shows something that pod p is waited for: its end, its deletion, or the
+// effect of a command in flight.
 func podAwaits(p *projector.Pod, f *events.PodSeen) bool {
 	switch {
 	case f.Phase.Terminal() && !p.Phase.Terminal(), f.Deleted != 0 && p.Deleted == 0:

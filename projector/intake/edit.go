@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// editOf returns the client that changed the spec which an observation shows: the newest editor of a changed field. For
-// a new Job it returns the creator. It returns nil if the object names none.
+// editOf returns who changed the Job's spec: the newest editor of a changed field in metadata.managedFields. For a new
+// Job it returns the creator. It returns nil if the object names none.
 func editOf(j *projector.Job, o *events.Observation) *events.Edit {
 	switch {
 	case j == nil || j.Spec == nil:
@@ -19,12 +19,12 @@ func editOf(j *projector.Job, o *events.Observation) *events.Edit {
 	return editorOf(o, j.Spec.Differs(o.Spec))
 }
 
-// makerOf returns the creator of an object, given its creation time; nil if none is named.
+// makerOf returns the creator of an object: the field manager whose entry has the object's creation time; nil for none.
 func makerOf(o *events.Observation, created events.Time) *events.Edit {
 	return newestEdit(o, func(e *events.Editor) bool { return e.Time == created })
 }
 
-// editorOf returns the latest editor of one of the changed fields; nil if none is named.
+// editorOf returns the field manager who edited one of the changed fields last; nil if none is named.
 func editorOf(o *events.Observation, changed []string) *events.Edit {
 	return newestEdit(o, func(e *events.Editor) bool {
 		return slices.ContainsFunc(e.Fields, func(f string) bool { return slices.Contains(changed, f) })

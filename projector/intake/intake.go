@@ -10,21 +10,21 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Intake turns observations into drafts of records. It finds the stream of each (design §7), drops what the world
-// already knows, and finds objects that were deleted while no controller watched. Its own memory covers only an open
-// listing; everything else is in World.
+// Intake turns observations into drafts: records to append. It chooses the stream of each (the part of the log for one
+// Job, CronJob or namespace; design §7), drops what the log already has, and finds objects that were deleted while no
+// controller watched. Its own memory covers only an open listing; everything else is in World.
 type Intake struct {
 	World *projector.World
-	// FileStart is the first sequence of the log's newest file, at least 1. A spec that only an older file stores is
-	// stored again.
+	// FileStart is the first sequence of the log's newest file, at least 1. If only an older file stores a spec, the
+	// spec is stored again.
 	FileStart events.Sequence
 
 	listing  map[events.Resource]map[types.UID]bool // UIDs seen in the open listing of each resource
-	starting bool                                   // no controller watched before these listings
+	starting bool                                   // no controller watched just before the open listings
 }
 
-// Admit returns the drafts of an observation, in order; none if it is not new. next is the sequence of the first
-// draft. The world must have folded all earlier records.
+// Admit returns the records to append for an observation, in order; none if it shows nothing new. next is the sequence
+// that the first of them will have. All earlier records must have been applied to the world.
 func (in *Intake) Admit(o *events.Observation, next events.Sequence) []projector.Draft {
 	switch f := o.Facts.(type) {
 	case *events.EpochChanged:
@@ -69,8 +69,8 @@ func (in *Intake) listingStarted(f *events.ListingStarted) []projector.Draft {
 	return []projector.Draft{{Stream: events.Controller, Kind: events.KindListingStarted, Facts: filled}}
 }
 
-// synced ends the listing of a resource. An object that the world knows and the list did not show is gone, unless the
-// list is older than the known version (design §5).
+// synced returns the records for the end of a resource's listing. An object that the world knows and the list did not
+// show is deleted, unless the list is older than the known version (design §5).
 func (in *Intake) synced(f *events.Synced) []projector.Draft {
 	var drafts []projector.Draft
 	for i, r := range f.Resources {
@@ -121,7 +121,7 @@ func missedJob(ref events.JobRef, version uint64) projector.Draft {
 	}
 }
 
-// covers reports whether a listing would show the Job: it is in the watched namespace, and recorded in this mode.
+// covers reports whether a listing would show the Job: it is in the watched namespace, and this mode records it.
 func (in *Intake) covers(j *projector.Job) bool {
 	s := &in.World.Settings
 	return (s.Namespace == "" || s.Namespace == j.Ref.Namespace) && s.Records(j.ManagedBy)
@@ -173,7 +173,7 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 		}
 	}
 	var drafts []projector.Draft
-	seen.SpecAt = in.World.SpecAt(seen.Spec) // 0 if unknown, which is before every file
+	seen.SpecAt = in.World.SpecAt(seen.Spec) // 0 for an unknown spec: it is stored again below
 	if seen.SpecAt < in.FileStart {
 		drafts = in.specDrafts(stream, o, next)
 		seen.SpecAt = next + events.Sequence(len(drafts)-1)
@@ -186,9 +186,10 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 	return append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: evidence})
 }
 
-// specDrafts returns drafts that store a Job's spec in the newest file. Before the spec come those of its large parts
-// (template, policies) that the file does not have. The last draft is the spec; the records of the parts are its
-// causes. The text of a template is evidence, so the caller may drop the text; hash and size stay.
+// specDrafts returns drafts that store a Job's spec in the newest file. Before the spec come its large parts (template,
+// policies) that the file does not have. The last draft is the spec; its causes are the records of the parts. next is
+// the sequence of the first draft. The text of a template is not needed for decisions, so the caller may drop it; hash
+// and size stay.
 func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next events.Sequence) []projector.Draft {
 	var drafts []projector.Draft
 	var parts []events.Sequence
@@ -213,8 +214,8 @@ func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next e
 	return append(drafts, projector.Draft{Stream: stream, Kind: events.KindSpecStored, Facts: spec.Apart(), Causes: parts})
 }
 
-// news reports whether the Job's object shows something new. It sets seen.Status to nil if the status is known or
-// follows from seen.Confirms.
+// news reports whether the Job's object shows something new. It sets seen.Status to nil if the status is known already,
+// or is the one that the status write seen.Confirms has written.
 func (in *Intake) news(j *projector.Job, seen *events.JobSeen) bool {
 	same := j.Spec != nil && seen.Spec == j.Spec.Hash && seen.Deleted == j.Deleted && seen.Managed == j.Managed &&
 		seen.ManagedBy == j.ManagedBy && !j.Gone && (seen.Parent == j.Parent || seen.Parent == events.ParentUnknown)
@@ -248,7 +249,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	moved := p != nil && (!ours || home.ID() != stream)
 	if moved {
 		if f.Version < p.Version {
-			return nil // older than the record by which the pod moved to its stream
+			return nil // older than the record that moved the pod to its stream
 		}
 		drafts = append(drafts, projector.Draft{
 			Stream: home.ID(), Kind: events.KindPodDeleted,
@@ -266,7 +267,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	}
 	kind, evidence := events.KindPodAdded, o.Evidence
 	if p != nil {
-		known := p.Seen && !p.Gone // a pod that was deleted in this stream may return unchanged from another
+		known := p.Seen && !p.Gone // a pod that moved to another stream (Gone) may return unchanged
 		if f.Version < p.Version || (known && samePod(home, p, f) && !told(p, f) && !(words && otherWords(p, f))) {
 			return drafts
 		}
@@ -288,9 +289,9 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	return append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})
 }
 
-// route returns the stream that a pod belongs to, and its facts as recorded there. ours is false for a pod that is not
-// recorded: it has no owner that we manage, and no finalizer of ours (design §7). On a pod of a Job that another
-// controller runs, that controller's finalizer does not count.
+// route returns whose records are to show the pod (stream: a Job or a namespace), and the facts to record there. ours
+// is false for a pod that is not recorded: it has no owner that we manage, and no finalizer of ours (design §7). On a
+// pod of a Job that another controller runs, that controller's finalizer does not count.
 func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	switch {
 	case f.Foreign:
@@ -303,13 +304,13 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events
 }
 
 // told reports whether an observation is recorded although only its version is new. Adopt and release commands carry
-// the version of the pod, so the newest version of pods without an owner, and of pods to release, must be recorded. So
-// is the observation that shows whether the selector of a pod's Job matches.
+// the version of the pod, so the newest version of pods without an owner, and of pods to release, must be recorded.
+// Another case is the first observation after the pod's Job is known: it shows whether the selector matches.
 func told(p *projector.Pod, f *events.PodSeen) bool {
 	return p.SelectorUnknown || (f.Version > p.Version && (f.Owner == "" || !f.Selected))
 }
 
-// newsOf returns the evidence without the fields that the stream already has for the pod.
+// newsOf returns e without the namespace, and without the node if the pod's records have it already.
 func newsOf(p *projector.Pod, e events.Evidence) events.Evidence {
 	e.Namespace = ""
 	if e.Node == p.Node {
@@ -324,7 +325,7 @@ func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []projector.
 		return nil
 	}
 	evidence := o.Evidence
-	if evidence.Name == "" { // if it only finds that the pod is missing, an informer has no name
+	if evidence.Name == "" { // an informer that only misses the pod does not know its name
 		evidence.Name = p.Name
 	}
 	return []projector.Draft{{Stream: home.ID(), Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
@@ -334,8 +335,8 @@ func otherWords(p *projector.Pod, seen *events.PodSeen) bool {
 	return p.Waiting != seen.Waiting || p.Sandbox != seen.Sandbox || !slices.Equal(p.Conditions, seen.Conditions)
 }
 
-// rewound returns the draft that begins a new epoch of the log. The listing after it is not compared with what was
-// known.
+// rewound returns the record that begins a new epoch: a new life of the log after the cluster went back in time. The
+// listing after it is not compared with what was known.
 func (in *Intake) rewound(f *events.EpochChanged) []projector.Draft {
 	in.listing = nil
 	begins := *f
@@ -343,7 +344,7 @@ func (in *Intake) rewound(f *events.EpochChanged) []projector.Draft {
 	return []projector.Draft{{Stream: events.Controller, Kind: events.KindEpochChanged, Facts: &begins}}
 }
 
-// surrounding returns the draft for an observation of a node or namespace; nil if it is not new.
+// surrounding returns the record for an observation of a node or namespace; nil if it shows nothing new.
 func (in *Intake) surrounding(o *events.Observation) []projector.Draft {
 	kind, news := in.World.Around.News(o.Facts)
 	if !news {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// A pod without an owner ("orphan") belongs to exactly one stream, so that decisions about it depend on that stream
-// alone (docs/design/0004-claiming-pods.md):
+// A pod without an owner ("orphan") has its records in exactly one stream, so that decisions about it depend on that
+// stream alone (docs/design/0004-claiming-pods.md):
 //
 //	in the stream of                             while
 //	-------------------------------------------  -----------------------------------------------------------
@@ -26,8 +26,8 @@ import (
 //
 // Admit finds the stream whenever the pod is seen. Follow finds it again after other changes.
 
-// routeOrphan returns the stream of a pod without an owner, and its facts as recorded there. ours is false if the pod
-// belongs to no stream.
+// routeOrphan returns whose records are to show a pod without an owner (stream: a Job or a namespace), and the facts to
+// record there. ours is false if the pod is not recorded.
 func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	home, was := in.World.WhereIs(f.UID)
 	holder, is := home.(*projector.Job)
@@ -60,9 +60,9 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 	return &kept, events.NamespaceStream(namespace), f.Tracked || len(kept.Candidates) > 0
 }
 
-// adopter returns the Job that is to adopt the pod, of the candidates that may; nil for none. adoptsBefore gives the
-// order: mainly the oldest Job comes first. An observed Job issues no commands, so nothing would remove our finalizer
-// there: a pod with our finalizer does not go to such a Job.
+// adopter returns the Job that is to adopt the pod, of the Jobs in f.Candidates that may; nil for none. Mainly the
+// oldest Job comes first; adoptsBefore has the exact order. A Job that another controller runs gets no commands from
+// us, so nothing would remove our finalizer: a pod with our finalizer does not go to such a Job.
 func (in *Intake) adopter(f *events.PodSeen) *projector.Job {
 	var first *projector.Job
 	for _, uid := range f.Candidates {
@@ -83,14 +83,15 @@ func (in *Intake) manages(j *projector.Job) bool {
 	return j.Managed && in.World.Settings.Records(j.ManagedBy)
 }
 
-// leaves reports whether another controller runs the Job beside ours (ModeDelegated): no command is ever issued for it.
+// leaves reports whether another controller runs the Job while we run other Jobs (ModeDelegated): we never issue a
+// command for this Job.
 func (in *Intake) leaves(j *projector.Job) bool {
 	return in.World.Settings.Mode == events.ModeDelegated && in.World.Settings.Observes(j.ManagedBy)
 }
 
-// adoptsBefore reports whether j adopts the pod before o. A Job that we run comes before an observed one, so that
-// observing others does not change what we do. A Job that was refused the pod comes last. Then the order is that of
-// creation, and that of UIDs.
+// adoptsBefore reports whether Job j rather than o adopts the pod. A Job that we run comes before one that another
+// controller runs, so that observing other Jobs does not change what we do. A Job that was refused the pod comes last.
+// Otherwise the older Job comes first, then the lower UID.
 func adoptsBefore(j, o *projector.Job, pod types.UID) bool {
 	if a, b := j.Observed(), o.Observed(); a != b {
 		return b
@@ -111,9 +112,9 @@ func (in *Intake) unknown(uid types.UID) bool {
 	return j == nil || !j.Known()
 }
 
-// Follow returns the drafts that move pods without an owner to their stream, after a record of the Job's stream s that
-// is not about such a pod: the Job may have become known, finished, or deleted. The cost depends on the number of such
-// pods in its stream, or waiting for it.
+// Follow returns the records that move pods without an owner to the records of another Job or namespace. Call it after
+// a record of Job s that is not about such a pod: the Job may have become known, finished, or deleted. The cost depends
+// on the number of such pods of this Job, or waiting for it.
 func (in *Intake) Follow(s events.Stream) []projector.Draft {
 	j := in.World.Job(s)
 	if j == nil {
@@ -131,7 +132,8 @@ func (in *Intake) Follow(s events.Stream) []projector.Draft {
 	return drafts
 }
 
-// FollowPod does the same as Follow for one pod, after a command about that pod has ended: no other pod moves then.
+// FollowPod returns the records that move the pod with this UID to the records of another Job or namespace, after a
+// command about it has ended. It is Follow for one pod, because no other pod moves then.
 func (in *Intake) FollowPod(s events.Stream, uid types.UID) []projector.Draft {
 	j := in.World.Job(s)
 	if j == nil || j.Unowned()[uid] == nil {
@@ -140,7 +142,8 @@ func (in *Intake) FollowPod(s events.Stream, uid types.UID) []projector.Draft {
 	return in.moved(nil, j, map[types.UID]*projector.Pod{uid: j.Unowned()[uid]})
 }
 
-// moved adds drafts for those of the pods that now belong to another stream than from, or have other facts there.
+// moved adds to drafts the records for those pods that now belong to another Job or namespace than from, or of which
+// other facts are to be recorded.
 func (in *Intake) moved(drafts []projector.Draft, from projector.Subject, pods map[types.UID]*projector.Pod) []projector.Draft {
 	ordered := make([]*projector.Pod, 0, len(pods))
 	for _, p := range pods {
@@ -149,7 +152,7 @@ func (in *Intake) moved(drafts []projector.Draft, from projector.Subject, pods m
 	slices.SortFunc(ordered, projector.ByArrival)
 	for _, p := range ordered {
 		if p.Vanished {
-			continue // the pod is gone: the watch will show its deletion
+			continue // the pod's object is deleted: the watch will show that
 		}
 		facts := p.PodSeen
 		namespace := from.Reference().Namespace

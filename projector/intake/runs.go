@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// cronJobSeen returns the drafts of a CronJob observation. The time zone rules and the template that it names come
+// cronJobSeen returns the records for a CronJob observation. The time zone rules and the template that it names come
 // first, if the newest file does not have them.
 func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []projector.Draft {
 	in.mark(events.CronJobs, o.Job.UID)
@@ -49,7 +49,7 @@ func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []pr
 	return append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
 }
 
-// cronJobNews reports whether the object shows more than a new version.
+// cronJobNews reports whether the observed CronJob differs from the recorded one in more than the version.
 func cronJobNews(c *projector.CronJob, f *events.CronJobSeen) bool {
 	seen := *f
 	seen.Version, seen.Generation, seen.Found = c.Seen.Version, c.Seen.Generation, c.Seen.Found
@@ -57,7 +57,7 @@ func cronJobNews(c *projector.CronJob, f *events.CronJobSeen) bool {
 }
 
 // wakes reports whether a new version alone is recorded. After its schedule was changed, a CronJob waits for the next
-// change of itself or of its Jobs, whatever that changes (C-092, C-096).
+// change of itself or of its Jobs, whatever that change is (C-092, C-096).
 func wakes(c *projector.CronJob, before, now uint64) bool { return c.Edited != 0 && now > before }
 
 func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []projector.Draft {
@@ -68,7 +68,8 @@ func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []pr
 	return []projector.Draft{{Stream: c.Stream, Kind: events.KindCronJobDeleted, Facts: f, Evidence: o.Evidence}}
 }
 
-// missingCronJobs returns drafts for the CronJobs that a listing did not show.
+// missingCronJobs returns records of the deletion of CronJobs that the world knows and a listing did not show. seen has
+// the UIDs of the listing; version is its resourceVersion.
 func (in *Intake) missingCronJobs(seen map[types.UID]bool, version uint64) []projector.Draft {
 	var drafts []projector.Draft
 	for _, c := range in.World.CronJobs() {
@@ -83,7 +84,7 @@ func (in *Intake) missingCronJobs(seen map[types.UID]bool, version uint64) []pro
 	return drafts
 }
 
-// FollowRun returns drafts that tell a CronJob about an observation of its Job, in the CronJob's stream. Call it after
+// FollowRun returns the records that tell a CronJob about an observation of one of its Jobs (a "run"). Call it after
 // Admit.
 func (in *Intake) FollowRun(o *events.Observation) []projector.Draft {
 	if !in.World.Settings.CronJobs {
@@ -99,7 +100,8 @@ func (in *Intake) FollowRun(o *events.Observation) []projector.Draft {
 	return nil
 }
 
-// runAlone does the same as FollowRun for a Job without a stream of its own, because another controller runs it.
+// runAlone returns the records for a CronJob's Job whose own records are not kept, because another controller runs that
+// Job: only its CronJob is told of it.
 func (in *Intake) runAlone(o *events.Observation) []projector.Draft {
 	if !in.World.Settings.CronJobs {
 		return nil
@@ -116,9 +118,9 @@ func (in *Intake) runAlone(o *events.Observation) []projector.Draft {
 	return nil
 }
 
-// runGone returns the drafts about the deletion of a Job: for the CronJob that owns it, and for a CronJob that waits
-// until its name is free. A Job that is in the list of active Jobs and has no owner any more is not reported: it is
-// read at the next due time (C-096).
+// runGone returns the records about the deletion of a Job: for the CronJob that owns it, and for a CronJob that waits
+// until its name is free. No record is made if the Job is in the CronJob's list of active Jobs and has lost its owner:
+// the CronJob reads that Job at the next due time (C-096).
 func (in *Intake) runGone(o *events.Observation, f *events.RunGone) (drafts []projector.Draft) {
 	stream, ok := in.World.RunOf(f.Job)
 	if ok {
@@ -134,12 +136,13 @@ func (in *Intake) runGone(o *events.Observation, f *events.RunGone) (drafts []pr
 	return drafts
 }
 
-// runSeen returns drafts about a Job for the CronJob that owns it, and for the CronJob that owned it before.
+// runSeen returns the records about an observed Job for the CronJob that owns it, and for the CronJob that owned it
+// before.
 func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version uint64) []projector.Draft {
 	owner := o.CronJob
 	c := in.World.CronJob(events.CronJobStream(owner))
 	if c != nil && c.Known() && c.Ref.Namespace != o.Job.Namespace {
-		owner = "" // the owner reference was written by a user of another namespace (C-101)
+		owner = "" // a user of another namespace wrote the owner reference (C-101)
 	}
 	drafts := in.runLeft(o.Job.UID, version, owner)
 	if owner == "" || run == nil {
@@ -166,8 +169,8 @@ func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version ui
 	return append(drafts, d)
 }
 
-// signed returns the run with the user who made the Job by hand: its first field manager. Later observations do not
-// change that.
+// signed adds to a Job that was made by hand from a CronJob the user who made it: its first field manager. Later
+// observations do not change that.
 func signed(run *events.RunSeen, o *events.Observation, c *projector.CronJob) *events.RunSeen {
 	if !run.Manual {
 		return run
@@ -181,7 +184,7 @@ func signed(run *events.RunSeen, o *events.Observation, c *projector.CronJob) *e
 	return &with
 }
 
-// runLeft returns the draft that tells the CronJob that owned the Job before that the Job has left it.
+// runLeft returns the record that tells a CronJob that it does not own the Job any more. owner is the new owner.
 func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []projector.Draft {
 	stream, ok := in.World.RunOf(uid)
 	if !ok || stream == events.CronJobStream(owner) {
@@ -193,15 +196,15 @@ func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []proj
 	return []projector.Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: version, Left: true}}}
 }
 
-// runNews reports whether the observation changes anything for the CronJob.
+// runNews reports whether the observation differs from what the CronJob knows of its Job r.
 func runNews(r *cronjob.Run, f *events.RunSeen) bool {
 	seen := *f
 	seen.Version, seen.Namespace = r.Version, r.Namespace
 	return seen != r.RunSeen
 }
 
-// missingRuns returns drafts for the CronJobs' Jobs that a listing of Jobs did not show, in the watched namespace. It
-// returns none if CronJobs are not recorded.
+// missingRuns returns records of the deletion of CronJobs' Jobs that a listing of the watched namespace did not show.
+// seen has the UIDs of the listing; version is its resourceVersion. It returns none if CronJobs are not recorded.
 func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []projector.Draft {
 	settings := &in.World.Settings
 	if !settings.CronJobs {

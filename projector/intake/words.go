@@ -7,11 +7,11 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Words are the parts of a pod's object that no decision reads: why the pod waits, and conditions that no rule of its
-// Job names. They change often while a healthy pod starts. So Admit drops an observation in which only words are new.
-// If the words still hold after a while, the caller has AdmitWords record them.
+// Words are the parts of a pod's object that no decision reads: why the pod waits, and conditions that no
+// podFailurePolicy rule of its Job names. They change often while a healthy pod starts. So Admit drops an observation
+// in which only words are new. If the words are still the same after a while, the caller has AdmitWords record them.
 
-// Words reports whether only words are new in an observation.
+// Words reports whether an observation of a pod shows nothing new except words.
 func (in *Intake) Words(o *events.Observation) bool {
 	f, ok := o.Facts.(*events.PodSeen)
 	if !ok {
@@ -23,13 +23,13 @@ func (in *Intake) Words(o *events.Observation) bool {
 		samePod(home, p, f) && otherWords(p, f)
 }
 
-// AdmitWords returns the draft of an observation, also if only words are new; none if nothing is new.
+// AdmitWords returns the records for an observation of a pod, also if only its words are new; none if nothing is new.
 func (in *Intake) AdmitWords(o *events.Observation) []projector.Draft {
 	return in.podSeen(o, o.Facts.(*events.PodSeen), true)
 }
 
-// samePod reports whether the observed pod equals the known one, apart from version and words. After the server has
-// confirmed the removal of the finalizer, a pod without it is nothing new.
+// samePod reports whether the observed pod equals the known one, apart from version and words. After the API server has
+// confirmed the removal of the finalizer, the first observation without the finalizer is nothing new.
 func samePod(home projector.Subject, p *projector.Pod, seen *events.PodSeen) bool {
 	known := p.PodSeen
 	known.Version = seen.Version
@@ -41,7 +41,8 @@ func samePod(home projector.Subject, p *projector.Pod, seen *events.PodSeen) boo
 	return known.Equal(seen)
 }
 
-// read returns the conditions that a rule of the pod's Job names; none for a pod that is not in the stream of a Job.
+// read returns the conditions that a podFailurePolicy rule of the pod's Job names; none for a pod that is not in the
+// stream of a Job.
 func read(home projector.Subject, all []events.PodCondition) []events.PodCondition {
 	j, ok := home.(*projector.Job)
 	if !ok || len(all) == 0 {

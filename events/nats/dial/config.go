@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Config configures a connection. Empty fields are taken from Context, if set.
+// Config says how to connect to NATS. If Context names a context of the tool nats, empty fields are taken from it.
 type Config struct {
 	Context  string // name of a context of the tool nats, or path of a context file; empty for none
 	URL      string // one or more servers, comma-separated; empty means nats.DefaultURL
@@ -30,8 +30,8 @@ type Config struct {
 	user, password, token, jwt, seed string // only from a context
 }
 
-// Load returns the configuration completed from its context. It returns an error for everything that can be checked
-// without a server.
+// Load returns the configuration with the empty fields filled from its context. It returns an error for everything that
+// can be checked without a server.
 func (c Config) Load() (Config, error) {
 	if c.Context != "" {
 		var err error
@@ -110,8 +110,9 @@ func (c Config) Connect(options ...nats.Option) (*nats.Conn, error) {
 		nats.Name(c.Name),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
-		// Publishing while disconnected fails, and nothing is buffered for the next server. A buffered acknowledgement
-		// names a position in a stream; if the store was restored meanwhile, that position may hold another message.
+		// Publishing fails while there is no connection: nothing is buffered for the next server. A buffered
+		// acknowledgement names a position in a stream; if the store was restored meanwhile, that position may hold
+		// another message.
 		nats.ReconnectBufSize(-1),
 		nats.CustomReconnectDelay(func(tries int) time.Duration { return Pause(tries, firstPause, maxPause) }),
 		nats.IgnoreAuthErrorAbort(), // permissions can change, and a credentials file can be renewed

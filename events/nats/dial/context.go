@@ -29,13 +29,13 @@ type natsContext struct {
 	InboxPrefix string `json:"inbox_prefix"`
 	TLSFirst    bool   `json:"tls_first"`
 
-	// Not supported here; ignoring them would connect wrongly.
+	// Settings that are not supported here; to ignore them would connect wrongly.
 	NSC          string `json:"nsc"`
 	SocksProxy   string `json:"socks_proxy"`
 	WindowsStore string `json:"windows_cert_store"`
 }
 
-// withContext fills the empty fields of c from its context.
+// withContext fills the empty fields of c from the context that c.Context names.
 func (c Config) withContext() (Config, error) {
 	file, err := contextFile(c.Context)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c Config) withContext() (Config, error) {
 	if c.Creds == "" && c.NKey == "" { // credentials outside the context replace all credentials of the context
 		c.Creds, c.NKey = expand(n.Creds), expand(n.NKey)
 		c.user, c.password, c.token, c.jwt, c.seed = n.User, n.Password, n.Token, n.UserJWT, n.UserSeed
-		if c.user != "" { // the tool nats does the same: a user takes precedence over the other kinds
+		if c.user != "" { // the tool nats does the same: a user name takes precedence over the other kinds
 			c.Creds, c.NKey, c.jwt = "", "", ""
 		} else if c.Creds != "" {
 			c.NKey, c.jwt = "", ""
@@ -84,7 +84,8 @@ func (c Config) withContext() (Config, error) {
 	return c, nil
 }
 
-// contextFile finds a context file like the tool. A name with a path separator or the suffix .json is a path.
+// contextFile returns the path of a context file, as the tool nats finds it. A name with a path separator or the suffix
+// .json is a path.
 func contextFile(name string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) || filepath.Ext(name) == ".json" {
 		return name, nil
@@ -100,7 +101,7 @@ func contextFile(name string) (string, error) {
 	return filepath.Join(parent, "nats", "context", name+".json"), nil
 }
 
-// expand resolves a home directory and environment variables in a path, like the tool.
+// expand resolves a home directory and environment variables in a path, as the tool nats does.
 func expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok {
 		if home, err := os.UserHomeDir(); err == nil {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Pause returns the backoff after a number of failures: first, doubled for each failure up to most, with jitter from
-// half of that to all of it. Example: with first 50 ms and most 5 s, it is 50 to 100 ms after one failure and 2.5 to 5
-// s after ten.
+// Pause returns how long to wait after a number of failures: first, doubled with each further failure up to most, times
+// a random factor between one half and one. Example: with first 50 ms and most 5 s, it is 50 to 100 ms after one
+// failure and 2.5 to 5 s after ten.
 func Pause(failures int, first, most time.Duration) time.Duration {
 	d := most
 	if failures < 20 {

@@ -14,7 +14,7 @@ import (
 	natsd "github.com/nats-io/nats-server/v2/server"
 )
 
-// The users of the server. Each has a secret as password.
+// The users of the server, which is in this process. Each has a secret as password.
 const (
 	publisher  = "publisher"  // this process; its secret is created at each start and never leaves it
 	gatekeeper = "gatekeeper" // this process in the readers' account; likewise
@@ -32,7 +32,7 @@ const (
 	maxPerReader   = 1000 // subscriptions of one connection
 )
 
-// access authenticates connections and assigns their account. It is safe for concurrent use.
+// access authenticates connections and chooses their NATS account. It is safe for concurrent use.
 //
 // There are two accounts. The account ledger has JetStream and the stream. The account readers is for readers. No
 // message or reply of a reader reaches the account ledger. Only the gate, a part of this process, listens to readers,
@@ -43,7 +43,7 @@ type access struct {
 	readers *natsd.Account
 	ready   chan struct{} // closed when the accounts ledger and readers exist
 
-	pauseUntil atomic.Int64 // nanoseconds since 1970: until then readers that connect must wait
+	pauseUntil atomic.Int64 // nanoseconds since 1970: readers that connect earlier must wait
 }
 
 func newAccess(secrets map[string]string) *access {

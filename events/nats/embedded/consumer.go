@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Bounds of the consumers that readers create.
+// Limits for the consumers that readers create.
 const (
 	// maxConsumers bounds the consumers of a stream. The publisher creates one now and then, which is not limited.
 	maxConsumers  = 100
@@ -24,7 +24,7 @@ const (
 	longestWait    = time.Hour
 	// keepDurable is the longest time without a request after which a durable consumer is deleted.
 	keepDurable = 30 * 24 * time.Hour
-	// keepOther is the same for a consumer that is not durable.
+	// keepOther is the longest time without a request after which any other consumer is deleted.
 	keepOther = time.Hour
 )
 
@@ -36,10 +36,10 @@ var consumerFields = []string{
 	"max_expires", "max_bytes", "headers_only", "inactive_threshold", "num_replicas", "mem_storage",
 }
 
-// consumer is the configuration in a request or an answer.
+// consumer is the configuration of a JetStream consumer, as it is in a request or an answer.
 type consumer map[string]json.RawMessage
 
-// bounded holds the fields of a consumer whose values are limited.
+// bounded holds the fields of a consumer whose values have limits.
 type bounded struct {
 	Durable  string        `json:"durable_name"`
 	Deliver  string        `json:"deliver_policy"`
@@ -51,7 +51,8 @@ type bounded struct {
 	Replicas int           `json:"num_replicas"`
 }
 
-// create returns the request to JetStream for a reader's request to create or change a consumer.
+// create returns the request to send to JetStream when a reader asks to create or change a consumer. object is the end
+// of the request's subject, data its body.
 func (g *gate) create(ctx context.Context, object string, data []byte) ([]byte, error) {
 	var request struct {
 		Stream string   `json:"stream_name"`
@@ -110,11 +111,12 @@ func (c consumer) called(name string) (string, error) {
 	return name, nil
 }
 
-// deliveries are the allowed starting points of a consumer. "last per subject" is not allowed: JetStream locks the
-// stream for a second to find these messages, and few clients need it.
+// deliveries are the allowed values of deliver_policy: where a consumer begins in the stream. "last per subject" is not
+// allowed: JetStream locks the stream for a second to find these messages, and few clients need it.
 var deliveries = []string{"", "all", "last", "new", "by_start_sequence", "by_start_time"}
 
-// bound refuses values out of bounds, and sets the lifetime of a durable consumer and the number of waiting requests.
+// bound refuses values that are too large or too small. It sets the lifetime of a durable consumer and the number of
+// requests that may wait at the consumer.
 func (c consumer) bound() error {
 	var b bounded
 	text, err := json.Marshal(c)
@@ -153,8 +155,8 @@ func (c consumer) bound() error {
 	return nil
 }
 
-// changed returns an existing consumer with the ack_wait of want. It refuses any other change: with another filter the
-// consumer would no longer serve its creator.
+// changed returns the existing consumer c with the ack_wait of want. It refuses any other change: with another filter
+// the consumer would no longer serve its creator.
 func (c consumer) changed(want consumer) (consumer, error) {
 	for _, field := range consumerFields {
 		said, here := want[field], c[field]
@@ -216,8 +218,8 @@ func (g *gate) room(ctx context.Context, stream string) error {
 	return nil
 }
 
-// mayDelete refuses to delete a durable consumer, because its owner is unknown. Other consumers have names that only
-// their creator knows, and expire soon.
+// mayDelete returns an error for a durable consumer, because nobody knows which reader owns it. A consumer that is not
+// durable may be deleted: only its creator knows its name.
 func (g *gate) mayDelete(ctx context.Context, object string) error {
 	stream, name, _ := strings.Cut(object, ".")
 	there, err := g.consumer(ctx, stream, name)
@@ -230,7 +232,7 @@ func (g *gate) mayDelete(ctx context.Context, object string) error {
 	return nil
 }
 
-// keepOnly refuses fields other than those given. It removes fields without a value.
+// keepOnly refuses fields other than those given. It removes fields whose value is zero.
 func keepOnly(said map[string]json.RawMessage, fields []string) error {
 	for name, value := range said {
 		switch {

@@ -25,13 +25,13 @@ type door struct {
 	told time.Time // when the log last reported too many connections
 }
 
-// guest is a connection from outside that is open.
+// guest is an open connection of a client outside this process.
 type guest struct {
 	number uint64 // in order of arrival
 	in     bool   // it has authenticated
 }
 
-// openDoor listens on the address, and forwards connections to inside.
+// openDoor listens on the address, and forwards each connection to the server through a connection from inside.
 func openDoor(listen string, inside func() (net.Conn, error), log *slog.Logger) (*door, error) {
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -42,7 +42,7 @@ func openDoor(listen string, inside func() (net.Conn, error), log *slog.Logger) 
 	return d, nil
 }
 
-// url returns the URL for clients.
+// url returns the URL at which clients outside this process connect.
 func (d *door) url() string { return "nats://" + d.listener.Addr().String() }
 
 func (d *door) accept() {
@@ -102,7 +102,7 @@ func (d *door) oldestOutside() (oldest net.Conn) {
 	return oldest
 }
 
-// loggedIn records that a connection has authenticated.
+// loggedIn marks a connection as authenticated.
 func (d *door) loggedIn(conn net.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,7 +111,7 @@ func (d *door) loggedIn(conn net.Conn) {
 	}
 }
 
-// pass copies data in both directions until one side ends.
+// pass copies data between the client conn and the server, in both directions, until one side ends.
 func (d *door) pass(conn net.Conn) {
 	defer func() {
 		_ = conn.Close()
@@ -131,8 +131,8 @@ func (d *door) pass(conn net.Conn) {
 	_, _ = io.Copy(&impatient{Conn: conn, in: func() { d.loggedIn(conn) }}, server)
 }
 
-// impatient is a connection that is closed when its client does not read. It calls the function in once the client has
-// authenticated.
+// impatient is a connection that is closed when its client does not read for readWithin. It calls the function in once
+// the client has authenticated.
 type impatient struct {
 	net.Conn
 	in     func()
@@ -140,8 +140,8 @@ type impatient struct {
 	inLine bool // inside a line of INFO or -ERR
 }
 
-// hear looks for the first line of the server that only authenticated clients get. Before that, the server only sends
-// INFO and -ERR.
+// hear looks in the server's output p for the first line that only authenticated clients get. Before that, the server
+// only sends INFO and -ERR.
 func (c *impatient) hear(p []byte) {
 	for _, b := range p {
 		switch {
@@ -157,7 +157,7 @@ func (c *impatient) hear(p []byte) {
 	}
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer: it sends p to the client, and fails if the client does not read it within readWithin.
 func (c *impatient) Write(p []byte) (int, error) {
 	if !c.heard {
 		c.hear(p)

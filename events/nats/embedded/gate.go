@@ -12,9 +12,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// gate forwards harmless requests of readers to JetStream: one request after the other, and in parallel requests for
-// messages and acknowledgements. It subscribes in the readers' account, and sends its own messages in the account with
-// the stream. JetStream answers to the gate, or sends messages to a subject that the gate chose.
+// gate forwards harmless requests of readers to JetStream. It forwards one request after the other; requests for
+// messages, and acknowledgements, are forwarded beside them. It subscribes in the readers' account, and sends its own
+// messages in the account with the stream. JetStream answers to the gate, or sends messages to a subject that the gate
+// chose.
 //
 // Permissions of JetStream are not enough, because they are about subjects, while the data of a request defines what a
 // consumer does. A push consumer would publish messages in the account with the stream, to any subject that a reader
@@ -94,8 +95,8 @@ func openGate(s *life) (g *gate, err error) {
 	return g, g.readers.Flush()
 }
 
-// rest waits three times as long as a slow request took. For a new consumer JetStream counts messages, or searches one,
-// with the stream locked, which delays the publisher.
+// rest waits three times as long as a request took (took), if it was slow: for a new consumer JetStream counts
+// messages, or searches one, with the stream locked, which delays the publisher.
 func rest(ctx context.Context, took time.Duration) {
 	const atOnce, most = 5 * time.Millisecond, 2 * time.Second
 	if took < atOnce {
@@ -107,7 +108,7 @@ func rest(ctx context.Context, took time.Duration) {
 	}
 }
 
-// connect connects a user of this process.
+// connect connects to the server as a user of this process, without a socket.
 func (s *life) connect(user string) (*nats.Conn, error) {
 	return nats.Connect(s.server.ClientURL(), nats.Name("jobledger gate"), nats.InProcessServer(s.server), nats.CustomInboxPrefix(gateInbox),
 		nats.UserInfo(user, s.who.secrets[user]), nats.MaxReconnects(-1),
@@ -115,7 +116,7 @@ func (s *life) connect(user string) (*nats.Conn, error) {
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 }
 
-// listen subscribes to a subject of the readers.
+// listen subscribes to a subject in the readers' account. take handles the messages; at most waiting of them may wait.
 func (g *gate) listen(subject string, waiting int, take nats.MsgHandler) error {
 	sub, err := g.readers.Subscribe(subject, take)
 	if err != nil {
@@ -147,7 +148,7 @@ func (g *gate) dropped() int {
 }
 
 // acknowledge forwards an acknowledgement: taken, not taken, in progress, or do not redeliver. It drops +NXT, which
-// also requests the next message; readers must use next for that.
+// also requests the next message; readers must send such requests to another subject.
 func (g *gate) acknowledge(ctx context.Context, limit *rate.Limiter, m *nats.Msg) {
 	kind := m.Data[:min(len(m.Data), 4)]
 	if len(m.Data) > maxAck || limit.Wait(ctx) != nil || len(kind) > 0 && !slices.Contains([]string{"+ACK", "-NAK", "+WPI", "+TER"}, string(kind)) {
@@ -182,7 +183,7 @@ func (g *gate) take(m *nats.Msg) {
 	_ = m.RespondMsg(&nats.Msg{Header: answer.Header, Data: answer.Data}) // the requester may be gone
 }
 
-// pass returns JetStream's answer to a request.
+// pass sends a request of a reader to JetStream, if it is harmless, and returns the answer; otherwise an error.
 func (g *gate) pass(ctx context.Context, request string, data []byte) (*nats.Msg, error) {
 	if len(data) > maxRequest {
 		return nil, refusef("a request of %d bytes: want %d at most", len(data), maxRequest)
@@ -211,7 +212,7 @@ func (g *gate) pass(ctx context.Context, request string, data []byte) (*nats.Msg
 	return g.ask(ctx, request, data)
 }
 
-// ask sends a request to JetStream.
+// ask sends a request to JetStream and returns the answer.
 func (g *gate) ask(ctx context.Context, request string, data []byte) (*nats.Msg, error) {
 	answer, err := g.ledger.RequestWithContext(ctx, api+request, data)
 	if err != nil {
@@ -220,7 +221,7 @@ func (g *gate) ask(ctx context.Context, request string, data []byte) (*nats.Msg,
 	return answer, nil
 }
 
-// cutKind splits a request into kind and object, for example CONSUMER.INFO and stream.consumer.
+// cutKind splits a request into its kind, such as CONSUMER.INFO, and its object, such as stream.consumer.
 func cutKind(request string) (kind, object string, ok bool) {
 	for _, r := range requests {
 		kind := strings.TrimSuffix(strings.TrimRight(r, ".*>"), ".")
@@ -234,7 +235,7 @@ func cutKind(request string) (kind, object string, ok bool) {
 	return request, "", false
 }
 
-// refused returns a refusal in the form of JetStream.
+// refused returns an answer, in the form of JetStream's, that says why a request is refused.
 func refused(request string, err error) *nats.Msg {
 	said := "jobledger: " + err.Error()
 	if strings.HasPrefix(request, "DIRECT.GET") {

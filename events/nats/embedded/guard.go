@@ -10,7 +10,8 @@ import (
 
 const (
 	guardEvery = 100 * time.Millisecond
-	// pause is how long readers cannot connect after one was disconnected. It is shorter than signingIn.
+	// pause is how long no reader can connect after one was disconnected. It is shorter than signingIn, the time limit
+	// for authentication.
 	pause = time.Second
 )
 
@@ -24,7 +25,7 @@ type guard struct {
 	told   time.Time // time of the last log message
 }
 
-// run checks until ctx ends.
+// run checks at intervals whether the gate drops messages, and then disconnects the worst connection. It ends with ctx.
 func (g *guard) run(ctx context.Context) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
@@ -42,8 +43,8 @@ func (g *guard) run(ctx context.Context) {
 	}
 }
 
-// throwOut disconnects the connection that has sent the most messages since the last check, and returns the number of
-// messages of each connection.
+// throwOut disconnects the connection that has sent the most messages since the last check. before has the number of
+// messages of each connection at that check; throwOut returns the present numbers.
 func (g *guard) throwOut(before map[uint64]int64) map[uint64]int64 {
 	connections, err := g.server.Connz(&natsd.ConnzOptions{Account: g.who.readers.Name, Username: true, Limit: maxConnections})
 	if err != nil {

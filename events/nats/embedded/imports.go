@@ -15,13 +15,13 @@ const (
 )
 
 // delivered is the prefix of the subjects to which JetStream sends messages for readers, in the account with the
-// stream. It is the only part of that account that readers see: a message to delivered + X appears at inboxes + X in
-// theirs.
+// stream. Readers see nothing else of that account. A message to the subject delivered + X appears in the readers'
+// account as inboxes + X.
 const delivered = "JOBLEDGER.READER."
 
-// requests are the kinds of requests that the gate forwards, without the prefix. There is no answer to others: requests
-// that create, change, purge or delete a stream or its messages, and lists of all consumers, because their names are
-// needed to use them.
+// requests are the kinds of requests that the gate forwards, without the prefix api. All others get no answer: requests
+// that create, change, purge or delete a stream or its messages, and lists of all consumers, because a reader who knows
+// a consumer's name can use it.
 var requests = []string{
 	"INFO", "STREAM.NAMES", "STREAM.LIST", "STREAM.INFO.*", "STREAM.MSG.GET.*", "DIRECT.GET.*", "DIRECT.GET.*.>",
 	"CONSUMER.INFO.*.*", "CONSUMER.DELETE.*.*",
@@ -29,7 +29,7 @@ var requests = []string{
 	"CONSUMER.CREATE.*", "CONSUMER.CREATE.*.*", "CONSUMER.CREATE.*.*.>", "CONSUMER.DURABLE.CREATE.*.*",
 }
 
-// readable returns the subjects that readers may publish to.
+// readable returns the subjects to which readers may send: requests for reading.
 func readable() []string {
 	all := []string{nextAPI + "*.*", ackAPI + ">"}
 	for _, r := range requests {
@@ -38,8 +38,8 @@ func readable() []string {
 	return all
 }
 
-// share exports the messages for readers to their account. Nothing is shared in the other direction: only the gate
-// receives what readers send.
+// share makes the messages for readers visible in their account. Nothing is shared in the other direction: only the
+// gate receives what readers send.
 func share(ledger, readers *natsd.Account) error {
 	if err := ledger.AddStreamExport(delivered+">", []*natsd.Account{readers}); err != nil {
 		return fmt.Errorf("export messages to readers: %w", err)

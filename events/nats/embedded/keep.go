@@ -32,7 +32,7 @@ const (
 	enoughRoom = 16 << 20 // bytes
 )
 
-// Start starts a server, and returns when it answers.
+// Start starts a NATS server in this process, and returns when the server answers.
 func Start(c Config) (*Server, error) {
 	s, err := start(c)
 	if err != nil {
@@ -79,7 +79,7 @@ func start(c Config) (*Server, error) {
 	return s, nil
 }
 
-// keep restarts the server when it has stopped writing its stream and there is space on the disk again.
+// keep restarts the server when it has failed to write its stream and there is space on the disk again.
 func (s *Server) keep(ctx context.Context) {
 	defer close(s.kept)
 	tick := time.NewTicker(keepEvery)
@@ -99,10 +99,10 @@ func (s *Server) keep(ctx context.Context) {
 	}
 }
 
-// hurt reports whether the server has failed to write its stream, and writes nothing until it is restarted.
+// hurt reports whether the server has failed to write its stream: it then writes nothing until it is restarted.
 func (s *life) hurt() bool { return s.log.hurt.Load() || !s.server.JetStreamEnabled() }
 
-// again restarts the server. Only keep calls it.
+// again stops the server and starts it again. Only keep calls it.
 func (s *Server) again() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *Server) again() error {
 	return err
 }
 
-// URL returns the URL for subscribers.
+// URL returns the URL at which subscribers connect.
 func (s *Server) URL() string { return s.door.url() }
 
 // Options returns the options to connect the publisher of this process, without a socket.

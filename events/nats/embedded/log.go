@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// logger forwards the server's messages that a person must know. It is safe for concurrent use.
+// logger passes those messages of the NATS server that a person must know to our log. It is safe for concurrent use.
 type logger struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
-	told   time.Time // when it last logged a message about a connection
-	untold int       // messages about connections since then
+	told   time.Time // when it last logged a message about a client's connection
+	untold int       // number of messages about connections that it dropped since then
 
 	hurt atomic.Bool // the server failed to write a stream, and does not retry
 }
@@ -25,10 +25,10 @@ type logger struct {
 // The stream accepts nothing more until the server restarts, even if there is space again.
 const critical = "ritical write error"
 
-// aboutEvery is the interval of messages about connections: clients could otherwise fill the log.
+// aboutEvery is the shortest time between two logged messages about connections: clients could otherwise fill the log.
 const aboutEvery = time.Minute
 
-// ofConnection is a part of each message about a connection.
+// ofConnection is in each message of the server about a connection.
 const ofConnection = " - cid:"
 
 func (l *logger) say(level slog.Level, format string, v []any) {

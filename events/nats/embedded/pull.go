@@ -12,12 +12,12 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// JetStream puts the messages for all consumers of a stream into one unbounded queue, together with acknowledgements
-// for the publisher. A reader that requests all messages at once through 64 consumers makes the queue grow by
-// gigabytes, and delays the publisher by minutes. So the gate forwards requests for messages no faster than the queue
-// drains.
+// This file limits the readers' requests for messages. JetStream puts the messages for all consumers of a stream into
+// one unbounded queue, together with acknowledgements for the publisher. A reader that requests all messages at once
+// through 64 consumers makes the queue grow by gigabytes, and delays the publisher by minutes. So the gate forwards
+// requests for messages no faster than the queue drains.
 
-// Bounds of a request for messages.
+// Limits for one request for messages.
 const (
 	mostBatch = 10_000
 	// leastHeartbeat is the shortest heartbeat that a client uses. JetStream would send up to a thousand per second for
@@ -28,15 +28,15 @@ const (
 	// ask for.
 	nextEach     = 2000
 	messagesEach = 100_000
-	// usualBytes is the size of a usual message. A message of 8 KiB counts as four.
+	// usualBytes is the size that counts as one message in these limits. A message of 8 KiB counts as four.
 	usualBytes = 2 << 10
-	// After this many requests or messages, pulls waits for the queue, at most longestQueue.
+	// After this many requests or messages, pulls waits until JetStream has sent what is queued, at most longestQueue.
 	requestsBetween = 16
 	messagesBetween = 5000
 	longestQueue    = 30 * time.Second
 )
 
-// pull is a request for messages in JetStream's form.
+// pull is the body of a request for messages, as JetStream defines it.
 type pull struct {
 	Batch     int           `json:"batch,omitempty"`
 	Expires   time.Duration `json:"expires,omitempty"`
@@ -77,13 +77,13 @@ func parsePull(data []byte) (p pull, err error) {
 	return p, nil
 }
 
-// pulls forwards requests for messages. It belongs to the goroutine that receives them, except for waits.
+// pulls forwards requests for messages. It belongs to the goroutine that receives the requests, except for its waits.
 type pulls struct {
 	gate     *gate
 	requests *rate.Limiter
 	messages *rate.Limiter
 
-	asked, wanted int          // requests and messages since the last wait for the queue
+	asked, wanted int          // requests and messages since it last waited for the queue
 	weight        atomic.Int64 // size of a message of this stream, in usual messages
 }
 
@@ -95,8 +95,8 @@ func newPulls(g *gate) *pulls {
 	return p
 }
 
-// sized sets the average size of the stream's messages. The limits count messages, but really bound bytes, so a large
-// message counts as several.
+// sized sets weight from the average size of the stream's messages. The limits count messages, but are meant to bound
+// bytes, so a large message counts as several.
 func (p *pulls) sized(bytes, messages uint64) {
 	if messages > 0 {
 		p.weight.Store(max(int64(bytes/messages)/usualBytes, 1)) //nolint:gosec // no stream has 2^63 bytes
@@ -128,11 +128,11 @@ func (p *pulls) take(ctx context.Context, m *nats.Msg) {
 	_ = p.gate.ledger.PublishRequest(m.Subject, delivered+inbox, data) // an error ends with the connection
 }
 
-// waitForQueue waits until JetStream has sent what was in the queue of the stream. It sends an empty direct request,
-// whose answer passes through that queue and costs nothing.
+// waitForQueue waits until JetStream has sent everything that was in the stream's queue. It sends an empty direct
+// request, whose answer passes through that queue and costs nothing.
 func (p *pulls) waitForQueue(ctx context.Context, stream string) {
 	ctx, cancel := context.WithTimeout(ctx, longestQueue)
 	defer cancel()
-	// This fails on a stream without direct gets; its queue has no limit then
+	// On a stream without direct gets the request fails, and the queue is not limited
 	_, _ = p.gate.ledger.RequestWithContext(ctx, api+"DIRECT.GET."+stream, nil)
 }

@@ -27,7 +27,8 @@ type Config struct {
 // DefaultMaxBytes is the default of Config.MaxBytes.
 const DefaultMaxBytes = 1 << 30
 
-// life is one run of the NATS server, from a start to its end. A [Server] that restarts has one life after the other.
+// life is one run of the NATS server, from its start to its end. A [Server] that restarts it has one life after the
+// other.
 type life struct {
 	server *natsd.Server
 	log    *logger
@@ -43,7 +44,8 @@ const (
 	started = 10 * time.Second
 	// signingIn is the time limit for authentication.
 	signingIn = 3 * time.Second
-	// syncEvery bounds what a power cut can lose of the streams. The publisher publishes it again, so it may be large.
+	// syncEvery is the interval of syncs to disk. A power cut may lose what was written since the last one. The
+	// publisher publishes that again, so the interval may be long.
 	syncEvery = 10 * time.Second
 )
 
@@ -77,8 +79,8 @@ func begin(c *Config, secrets map[string]string) (*life, error) {
 	return s, nil
 }
 
-// open creates the accounts, lets connections in, and starts the gate. The stream is in the server's global account, as
-// in earlier versions.
+// open creates the accounts, lets connections in, and starts the gate. The stream is in the server's global account,
+// where earlier versions put it.
 func (s *life) open(dir string) (err error) {
 	defer func() {
 		if err != nil {

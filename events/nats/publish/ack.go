@@ -21,15 +21,15 @@ type ack struct {
 }
 
 var (
-	// errLostPlace: the server refused a message because an earlier one is missing, or because the stream has more than
-	// is known here. The next session looks up the end of the stream.
+	// errLostPlace: the server refused a message because an earlier one is missing, or because the stream has messages
+	// that we do not know of. The next session asks for the end of the stream.
 	errLostPlace = errors.New("the stream does not end where it was thought to")
 
 	errNoStream = errors.New("no stream takes the subjects, or its leader is away")
 )
 
-// wrongPlace holds the server's codes for a message that does not follow the expected one. The client has no name for
-// the last code, "wrong last msg ID".
+// wrongPlace holds the server's error codes for a message that does not follow the message that its headers name. The
+// client has no name for the last code, "wrong last msg ID".
 var wrongPlace = []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant, 10070}
 
 // parseAck parses an acknowledgement. It returns the server's refusal as an error.

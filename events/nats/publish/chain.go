@@ -9,14 +9,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Each message contains the log's chain value after its record. The encoder computes it from record to record, as the
-// log does. The log supplies the value at the beginning of a session and after skipped records.
+// This file puts the log's chain value (the hash of all records up to this one) into each message. The encoder computes
+// it from record to record, as the log does. The log supplies the value at the beginning of a session and after skipped
+// records.
 
-// chainTo sets the encoder to the chain value before r.
+// chainTo sets the encoder to the log's chain value (hash) before record r.
 func (s *session) chainTo(r *events.Record) (err error) {
 	if s.encoder.Chain == nil || s.chained+1 != r.Sequence {
 		s.chain, err = s.Log.Chain(r.Sequence - 1)
-		if s.encoder.Chain = &s.chain; errors.Is(err, store.ErrPruned) { // the log may prune while it is read
+		if s.encoder.Chain = &s.chain; errors.Is(err, store.ErrPruned) { // the log may delete old files meanwhile
 			s.encoder.Chain, err = nil, nil
 		}
 	}
@@ -27,9 +28,9 @@ func (s *session) chainTo(r *events.Record) (err error) {
 	return nil
 }
 
-// checkChain compares the chain value with the log's head, when r is the head. They differ when a newer version wrote
-// fields that this one does not know. The message then has no chain value instead of a wrong one, and the next message
-// takes it from the log.
+// checkChain compares the chain value in the message with the log's own, if r is the newest record of the log. They
+// differ when a newer version wrote fields that this one does not know. Then checkChain removes the wrong value from
+// the message, and the value for the next message comes from the log.
 func (s *session) checkChain(r *events.Record, header map[string][]string) {
 	head := s.Log.Head()
 	if head.Sequence != r.Sequence || s.encoder.Chain == nil || s.chain == head.Hash {

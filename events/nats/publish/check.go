@@ -15,14 +15,15 @@ const (
 	fewMessages = 100_000
 	fewBytes    = 64 << 20
 	shortAge    = 24 * time.Hour
-	// Check refuses a stream whose largest message is smaller than leastMessage. A message without evidence and facts
-	// has about 1 KB. Below smallMessage it flags the stream, because larger messages lose their evidence or facts.
+	// Check refuses a stream whose largest message is smaller than leastMessage: a message without evidence and facts,
+	// the parts of a record that can be omitted, has about 1 KB. Below smallMessage it sets a flag, because larger
+	// messages lose their evidence or facts.
 	leastMessage = 4 << 10
 	smallMessage = 64 << 10
 )
 
-// Check returns why a stream is refused, because it would lose acknowledged messages or mix up their order; empty for a
-// good stream. flags holds other facts that the owner of the stream should know.
+// Check returns as refused why a stream would lose acknowledged messages or mix up their order; empty for a good
+// stream. flags holds other facts that the owner of the stream should know.
 func Check(c *jetstream.StreamConfig, cluster string) (refused, flags []string) {
 	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Consumer is the name of the stream's offset in the log.
+// Consumer is the name under which the log stores how far it is published.
 const Consumer = "nats"
 
 // Config configures a Publisher. Log and Cluster are required.
@@ -35,8 +35,8 @@ type Config struct {
 	Retry      time.Duration // longest pause before a retry; 0 means 5 s
 	Look       time.Duration // interval of checks of the stream, also when nothing is published; 0 means 5 s
 
-	// Diverged is called once when the stream has records of this log that the log lacks, or others in their place.
-	// Nothing is published any more then. May be nil.
+	// Diverged is called once when the stream proves that the log has lost records: the stream has records of this log
+	// that the log lacks, or others in their place. Nothing is published any more then. May be nil.
 	Diverged func(*DivergedError)
 
 	Logger *slog.Logger // nil for the default

@@ -7,10 +7,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Core NATS has no acknowledgements. The answer to a ping only shows that the server has read what was sent. Clients
-// that were subscribed at that moment got it.
+// This file publishes over core NATS, which has no streams and no acknowledgements. The answer to a ping only shows
+// that the server has read what was sent. Clients that were subscribed at that moment got it.
 
-// sendCore sends the next record to the current subscribers.
+// sendCore sends the next record to the clients that are subscribed now.
 func (s *session) sendCore(ctx context.Context, r *events.Record) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *session) sendCore(ctx context.Context, r *events.Record) error {
 	return s.flush(ctx)
 }
 
-// flush waits until the server has read everything, and stores the offset.
+// flush waits until the server has read everything that was sent, and stores in the log how far it is published.
 func (s *session) flush(ctx context.Context) error {
 	if s.unflushed == 0 {
 		return nil

@@ -10,18 +10,19 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// epochs holds the epochs of a log, newest first. Each record belongs to the epoch in which it was written.
+// epochs holds the epochs (lives) of a log, newest first: a new one begins when the log or the cluster is restored.
+// Each record belongs to the epoch in which it was written.
 type epochs []epoch
 
 type epoch struct {
 	number uint64
 	first  events.Sequence // its first record
-	// restored: the log lost records, and went on without them
+	// restored: this epoch (life of the log) began because the log had lost records
 	restored bool
 }
 
-// loadEpochs reads the epochs from the controller's stream. If the records about older epochs are pruned, only the
-// order of these epochs is known. That suffices: their records either were published, or can no longer be.
+// loadEpochs reads the epochs from the records of the controller. If the log no longer has the records about older
+// epochs, only the order of these epochs is known. That suffices: their records were published, or can no longer be.
 func loadEpochs(ctx context.Context, log store.Reader) (epochs, error) {
 	now := log.Identity().Epoch
 	if now == 1 {
@@ -49,7 +50,7 @@ func loadEpochs(ctx context.Context, log store.Reader) (epochs, error) {
 	return append(all, epoch{number: before, first: 1}), nil
 }
 
-// of returns the epoch in which record s was written.
+// of returns the epoch (life of the log) in which record s was written.
 func (e epochs) of(s events.Sequence) uint64 {
 	for _, life := range e {
 		if s >= life.first {
@@ -59,7 +60,7 @@ func (e epochs) of(s events.Sequence) uint64 {
 	return e[len(e)-1].number
 }
 
-// after returns the first epoch after number; zero when there is none.
+// after returns the epoch that follows the one with this number; zero when there is none.
 func (e epochs) after(number uint64) epoch {
 	for _, life := range slices.Backward(e) {
 		if life.number > number {
@@ -69,7 +70,7 @@ func (e epochs) after(number uint64) epoch {
 	return epoch{}
 }
 
-// begin adds an epoch that begins with the record first.
+// begin returns e with one more epoch, which begins with the record first.
 func (e epochs) begin(number uint64, first events.Sequence) epochs {
 	if e[0].number >= number {
 		return e

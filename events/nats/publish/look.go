@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// watchStream ends the session when look returns an error.
+// watchStream ends the session when look finds that the stream has changed.
 func (p *Publisher) watchStream(ctx context.Context, cancel context.CancelCauseFunc, at *place) {
 	tick := time.NewTicker(p.Look)
 	defer tick.Stop()
@@ -27,9 +27,9 @@ func (p *Publisher) watchStream(ctx context.Context, cancel context.CancelCauseF
 	}
 }
 
-// look returns an error when the stream of a session was deleted, recreated, truncated or reconfigured. Without it,
+// look returns an error when the stream of a session was deleted, recreated, truncated or reconfigured. Without look,
 // this would be noticed only when the next record is published. A server that does not answer in time is no error here;
-// the send loop detects that.
+// the code that sends messages detects that.
 func (p *Publisher) look(ctx context.Context, at *place) error {
 	if p.Core || !p.conn.IsConnected() {
 		return nil
@@ -44,7 +44,7 @@ func (p *Publisher) look(ctx context.Context, at *place) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, natsgo.ErrNoResponders):
 		return explain("look at stream "+at.stream, err)
 	case err != nil:
-		return nil // no answer in time: the send loop detects that
+		return nil // no answer in time: the code that sends messages detects that
 	}
 	info := s.CachedInfo()
 	refused, _ := Check(&info.Config, p.Cluster)

@@ -15,14 +15,14 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// tail is the newest message of a stream.
+// tail is the newest message of a stream, or the newest one of our log.
 type tail struct {
 	place uint64
-	head  nats.Head // zero for a message of no log
+	head  nats.Head // zero for a message that no Jobledger published
 }
 
-// newest returns the stream's newest message, from its leader, because a replica might not have it yet. It is nil when
-// there is none.
+// newest returns the stream's newest message; nil when there is none. It asks the leader of the stream, because a
+// replica might not have the message yet.
 func (p *Publisher) newest(ctx context.Context, stream string) (*tail, error) {
 	request, err := json.Marshal(map[string]string{"last_by_subj": nats.Everything(p.Cluster)})
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Publisher) newest(ctx context.Context, stream string) (*tail, error) {
 		}
 		return nil, fmt.Errorf("ask stream %s for its newest message: %w", stream, got.Error)
 	}
-	header, _ := natsgo.DecodeHeadersMsg(got.Message.Header) // a message without headers belongs to no log
+	header, _ := natsgo.DecodeHeadersMsg(got.Message.Header) // a message without headers is not Jobledger's
 	if _, ok := nats.RecordID(header); !ok {
 		return &tail{place: got.Message.Sequence}, nil
 	}
@@ -75,12 +75,12 @@ func (p *Publisher) apiPrefix() string {
 	return jetstream.DefaultAPIPrefix
 }
 
-// nearby is the number of messages that newestOf scans first; each further scan is farther times as long.
+// nearby is the number of messages that newestOf scans first; each further scan has farther times as many.
 const nearby, farther = 1024, 16
 
-// newestOf returns our newest message before other, which belongs to another log or to none; nil when there is none. If
-// two logs published by turns, which they should not, their messages are in any order. So newestOf scans backward,
-// 1,024 messages at first, then 16,384, and so on.
+// newestOf returns our log's newest message before other, which another publisher wrote; nil when there is none. If two
+// logs published by turns, which they should not, their messages are in any order. So newestOf scans backward, 1,024
+// messages at first, then 16,384, and so on. first is the oldest position of the stream.
 func (p *Publisher) newestOf(ctx context.Context, s jetstream.Stream, first uint64, other *tail) (*tail, error) {
 	p.Logger.Warn("another publisher wrote the stream's newest message (there should be one publisher): going on after it", "stream",
 		s.CachedInfo().Config.Name, "place", other.place, "logID", other.head.ID.Log.LogID)
@@ -99,7 +99,8 @@ func (p *Publisher) newestOf(ctx context.Context, s jetstream.Stream, first uint
 	}
 }
 
-// newestBetween scans the headers of the messages from the position from to the position to, which must exist.
+// newestBetween returns our log's newest message between two positions; nil when there is none. It reads only the
+// headers. A message must exist at position to.
 func (p *Publisher) newestBetween(ctx context.Context, s jetstream.Stream, from, to uint64) (*tail, error) {
 	bound, cancel := context.WithTimeout(ctx, p.AckTimeout)
 	defer cancel()

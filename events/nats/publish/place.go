@@ -11,11 +11,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// place is the position to go on with, in the log and in the stream.
+// place says where to go on: with which record of the log, and after which position of the stream.
 type place struct {
 	from      events.Sequence // record to publish next
-	floor     events.Sequence // all records from this one to before from are published
-	last      uint64          // end of the stream; over core NATS, bytes since the last flush
+	floor     events.Sequence // a record such that all from it up to before from are published
+	last      uint64          // newest position of the stream; over core NATS, bytes since the last flush
 	stream    string          // name of the stream
 	created   time.Time       // creation time of the stream: a recreated stream has other positions
 	unflushed int             // messages since the last flush
@@ -26,7 +26,7 @@ type place struct {
 	atomic    bool // the stream accepts atomic batches
 }
 
-// maxBytes returns the limit for our part of a message, given the server's limit.
+// maxBytes returns how large our part of a message may be, given the server's limit for a message.
 func (p *place) maxBytes(payload int) int {
 	const expected = 192 // size of the headers by which the server checks the order of messages
 	if p.maxSize > 0 {
@@ -35,15 +35,15 @@ func (p *place) maxBytes(payload int) int {
 	return payload - expected
 }
 
-// DivergedError: the stream and the log have different records under the same ID.
+// DivergedError says that the stream and the log have different records with the same ID.
 type DivergedError struct {
 	Stream string
 	Newest nats.ID     // newest record in the stream
-	Chain  events.Hash // chain value after that record, from its message; zero when the message has none
+	Chain  events.Hash // the log's hash after that record, as the message has it; zero for none
 	Head   events.Sequence
 }
 
-// Error names possible causes and the remedy.
+// Error says what differs, names possible causes and the remedy.
 func (e *DivergedError) Error() string {
 	return fmt.Sprintf("stream %s holds record %s, which this log (now at %d) does not have: the log lost records, or was restored from an older "+
 		"copy without a new epoch; nothing is published, because its records would be taken for others", e.Stream, e.Newest, e.Head)
@@ -54,7 +54,7 @@ func (e *DivergedError) Loss() events.Loss {
 	return events.Loss{Witness: events.WitnessStream, Epoch: e.Newest.Log.Epoch, Sequence: e.Newest.Sequence, Hash: e.Chain}
 }
 
-// locate returns the position to go on with.
+// locate finds out where to go on: in the stream by its newest message, and in the log by the record that it names.
 func (p *Publisher) locate(ctx context.Context) (place, error) {
 	at := place{logID: p.Log.Identity().LogID, from: p.state.acked() + 1}
 	at.floor = at.from
@@ -82,7 +82,8 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	switch {
 	case newest != nil:
 		at.last = max(at.last, newest.place)
-		// The newest message is not ours: a new log replaced an old one, an old log came back, or another client wrote
+		// Another publisher wrote the newest message: a new log replaced ours, an old log came back, or it is another
+		// client
 		if newest.head.ID.Log.LogID != at.logID {
 			newest, err = p.newestOf(ctx, s, info.State.FirstSeq, newest)
 		}
@@ -98,14 +99,14 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	}
 	at.created, at.stream = info.Created, info.Config.Name
 	if known := p.state.known(info) + 1; known > at.from {
-		at.from = known // the stream has all records before known already, at other positions
+		at.from = known // the stream is known to have all records before this one, at other positions
 	}
-	at.floor = min(at.floor, at.from) // a restored epoch may begin before the end of the one it replaces
+	at.floor = min(at.floor, at.from) // a new epoch may begin before the end of the old one
 	return at, err
 }
 
-// oldest returns the oldest record that the log keeps, or most if that is lower. All records from it on were published,
-// because only pruned records are skipped.
+// oldest returns the oldest record that the log still has, or most if that is lower. All records from it on were
+// published, because only records that the log no longer has are skipped.
 func (p *Publisher) oldest(ctx context.Context, most events.Sequence) (events.Sequence, error) {
 	for r, err := range p.Log.Read(ctx, 0) {
 		return min(r.Sequence, most), err
@@ -113,8 +114,8 @@ func (p *Publisher) oldest(ctx context.Context, most events.Sequence) (events.Se
 	return most, nil
 }
 
-// continueAfter sets the position of at after newest, our newest message in the stream. newest is nil when all messages
-// belong to another log: then everything is published from the first record that the log has.
+// continueAfter sets at.from to the record after newest, our log's newest message in the stream. newest is nil when all
+// messages belong to other logs: then everything is published from the first record that the log has.
 func (p *Publisher) continueAfter(ctx context.Context, at *place, newest *tail, stream string) error {
 	at.from, at.floor = 1, 1
 	if newest != nil {
@@ -126,7 +127,7 @@ func (p *Publisher) continueAfter(ctx context.Context, at *place, newest *tail, 
 	return nil
 }
 
-// tellLost logs that records are published again which the stream had acknowledged.
+// tellLost writes a warning if records are published again that the stream had acknowledged.
 func (p *Publisher) tellLost(at *place, stream string) {
 	if acked := p.state.acked(); at.from <= acked {
 		p.Logger.Warn("the stream lost records that it had acknowledged: publishing them again", "stream", stream,
@@ -134,13 +135,13 @@ func (p *Publisher) tellLost(at *place, stream string) {
 	}
 }
 
-// after sets the position of at to that after a message. It returns a DivergedError if the log has another record under
-// the message's ID.
+// after sets at.from to the record after the one in the message newest. It returns a DivergedError if the log has
+// another record under the message's ID.
 func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream string) error {
 	id := newest.head.ID
 	at.from, at.floor = id.Sequence+1, newest.head.Floor
-	// If the log was restored in a new epoch, messages of the old epoch with sequences from next.first on belong to a
-	// past that the log no longer has
+	// If the log went on in a new epoch, the old epoch's messages with sequences from next.first on are of a past that
+	// the log does not have
 	next := at.epochs.after(id.Log.Epoch)
 	if next.number != 0 {
 		at.from = min(at.from, next.first)
@@ -151,8 +152,8 @@ func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream s
 	same, err := p.holds(ctx, &newest.head, at.epochs)
 	switch {
 	case err != nil || same:
-	// The operator accepted a loss of records, and the old epoch ended. Before that, another copy of the log may have
-	// published these records
+	// The operator accepted that the log had lost records, and began a new epoch. Before that, another copy of the log
+	// may have published the lost records
 	case next.restored:
 		at.from, at.floor = next.first, next.first
 	default:
@@ -161,7 +162,8 @@ func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream s
 	return err
 }
 
-// holds reports whether the log has the record of the message, as far as it still keeps it.
+// holds reports whether the log has the record that the message contains. If the log no longer keeps it, the answer is
+// yes.
 func (p *Publisher) holds(ctx context.Context, h *nats.Head, lives epochs) (bool, error) {
 	if h.ID.Sequence > p.Log.Head().Sequence || lives.of(h.ID.Sequence) != h.ID.Log.Epoch {
 		return false, nil
@@ -181,8 +183,8 @@ func (p *Publisher) holds(ctx context.Context, h *nats.Head, lives epochs) (bool
 	return false, nil
 }
 
-// chained reports whether the log and the message have the same chain value after the message's record, as far as both
-// are known.
+// chained reports whether the log's chain value (hash) after the record is that in the message. If one of them is
+// unknown, the answer is yes.
 func (p *Publisher) chained(h *nats.Head) (bool, error) {
 	if h.Chain == (events.Hash{}) {
 		return true, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Publisher publishes a log. Run may be called once.
+// Publisher publishes a log on NATS. Run may be called once.
 type Publisher struct {
 	Config
 	offset follow.Offset
@@ -22,7 +22,7 @@ type Publisher struct {
 	conn   *natsgo.Conn
 	js     jetstream.JetStream
 	broken chan struct{} // holds a token when the connection broke or the server complained
-	known  bool          // the previous session ended with errKnown; owned by Run
+	known  bool          // the previous session ended with errKnown (a duplicate in a batch); owned by Run
 }
 
 // New returns a Publisher that does nothing until Run. It returns an error for a local problem, such as an invalid
@@ -58,7 +58,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		err := p.session(ctx, failures > 0)
 		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
 			p.state.end()
-			_ = p.offset.Note(p.state.acked()) // shortens the next start; the log may be closed
+			_ = p.offset.Note(p.state.acked()) // so that the next start has less to look up; the log may be closed
 			return nil
 		}
 		if p.state.acked() > before {
@@ -88,7 +88,7 @@ func (p *Publisher) connect() (err error) {
 			tell()
 		}),
 		natsgo.ReconnectErrHandler(func(_ *natsgo.Conn, err error) { p.state.unreachable(err) }),
-		// The server's asynchronous errors, for example a missing permission to publish
+		// For errors that the server sends by itself, such as a missing permission to publish
 		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 			p.state.complaint(err, p.Cluster)
 			tell()

@@ -13,13 +13,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A stream with one server has many messages in flight, each of which names the position and the record before it. A
-// stream with several replicas must be written differently, for two reasons:
+// This file publishes to a stream with several replicas. A stream with one server gets many messages before the first
+// one is acknowledged, each of which names the position and the record before it. A stream with several replicas must
+// be written differently, for two reasons:
 //
 //   - The header that names the record, Nats-Expected-Last-Msg-Id, must not be used. One mismatch, which one message of
 //     a second writer causes, stops the stream on all its servers for good (nats-server up to 2.15.2).
-//   - The position alone is no fence: when the first message in flight is refused, the second one is at the right
-//     position.
+//   - The position alone does not protect the order: when the first message in flight is refused, the second one is at
+//     the right position.
 //
 // So only one unit is in flight at a time and names its position: an atomic batch, which the stream stores whole or not
 // at all, or a single message when the stream accepts no batches.
@@ -37,23 +38,23 @@ const (
 	errCodeBatchDuplicate jetstream.ErrorCode = 10201
 )
 
-// errKnown: the server refused a batch because it already has one of its records. Sending the records singly shows
-// which one.
+// errKnown says that the server refused an atomic batch because it already has one of its records. The next session
+// sends the records singly, to find out which one.
 var errKnown = errors.New("the server had a record of an atomic batch before")
 
-// turn is the batch in flight to a stream with several replicas. Invariant: nothing else is in flight.
+// turn is the batch that is being sent to a stream with several replicas. Nothing else is sent meanwhile.
 type turn struct {
-	most   int         // limit of messages; 1 when the stream accepts no batches
+	most   int         // largest number of messages; 1 when the stream accepts no batches
 	id     string      // ID of the batch
-	held   *natsgo.Msg // newest message, not sent yet; all before it were sent
+	held   *natsgo.Msg // newest message of the batch, not sent yet; all before it were sent
 	record events.Sequence
 	count  int // messages, including held
 	bytes  int
-	alone  int // messages still to be sent singly
+	alone  int // how many of the next messages must be sent singly
 }
 
-// newTurn returns an empty turn. A careful session begins with a single message; one after errKnown sends batchMessages
-// singly.
+// newTurn returns an empty batch. careful says that the first message must be sent singly. known says that the last
+// session ended with errKnown: then batchMessages messages are sent singly.
 func newTurn(at *place, careful, known bool) *turn {
 	t := &turn{most: 1}
 	if at.atomic {
@@ -68,7 +69,8 @@ func newTurn(at *place, careful, known bool) *turn {
 	return t
 }
 
-// gather adds the next record to the batch. First it sends the held message, because the encoder reuses its memory.
+// gather adds the next record to the batch, and sends the batch if it is large enough. First it sends the message in
+// held, because the encoder reuses that memory.
 func (s *session) gather(ctx context.Context, r *events.Record) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -98,7 +100,7 @@ func (s *session) gather(ctx context.Context, r *events.Record) error {
 	return nil
 }
 
-// sendPart sends the held message as part of an unfinished batch.
+// sendPart sends the message in held as part of a batch that is not complete.
 func (s *session) sendPart() error {
 	s.turn.mark()
 	if err := s.conn.PublishMsg(s.turn.held); err != nil {
@@ -108,7 +110,7 @@ func (s *session) sendPart() error {
 	return nil
 }
 
-// mark makes the held message a part of the batch.
+// mark sets the headers that make the message in held a part of the batch.
 func (t *turn) mark() {
 	if t.count == 1 {
 		t.id = rand.Text()
@@ -117,7 +119,7 @@ func (t *turn) mark() {
 	t.held.Header.Set(headerBatchSequence, strconv.Itoa(t.count))
 }
 
-// commit sends the held message as the last one of its batch, and waits for the acknowledgement of the batch.
+// commit sends the message in held as the last one of its batch, and waits for the acknowledgement of the batch.
 func (s *session) commit(ctx context.Context) error {
 	t := s.turn
 	if t.held == nil {

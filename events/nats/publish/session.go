@@ -20,23 +20,23 @@ var (
 	errOverdue = errors.New("the server does not acknowledge what it was sent: it hangs, or cannot write (a full disk shows in its log only; when there is room again, restart the server: it does not write that stream before)")
 )
 
-// session publishes from the end of the stream on, until an error. Messages that were sent and not acknowledged by then
-// have an unknown outcome: the next session asks the stream for its end. A careful session begins with a single
-// message.
+// session publishes records, after the last one that the stream has, until an error. Messages that were sent and not
+// acknowledged by then have an unknown outcome: the next session asks the stream for its end. With careful, a session
+// begins with a single message.
 type session struct {
 	*Publisher
 	place
 	encoder nats.Encoder
 
-	window  *window // messages in flight to a stream with one server; nil for others
+	window  *window // messages sent to a stream with one server, and unanswered; else nil
 	inbox   string
 	follows follows
 
-	turn *turn // batch in flight to a stream with several replicas; nil for others
+	turn *turn // batch being sent to a stream with several replicas; else nil
 
-	chain   events.Hash     // the log's chain value after the record chained
-	chained events.Sequence // record of the newest message
-	strayed bool            // a wrong chain value was logged
+	chain   events.Hash     // the log's hash after the record chained
+	chained events.Sequence // record of the newest message that was encoded
+	strayed bool            // a wrong chain value (hash) was logged
 }
 
 // follows holds the headers that tell the server what must be at the end of the stream: the position, and the record
@@ -95,7 +95,7 @@ func (p *Publisher) session(ctx context.Context, careful bool) (err error) {
 	return s.pump(ctx, s.send, nil)
 }
 
-// awaitServer waits for a connection, and clears the problem of the previous one.
+// awaitServer waits for a connection, and clears problems of an earlier connection.
 func (p *Publisher) awaitServer(ctx context.Context) error {
 	for {
 		select {
@@ -141,8 +141,8 @@ func (p *Publisher) watch(ctx context.Context, cancel context.CancelCauseFunc, s
 	}
 }
 
-// pump passes every durable record to send, in order, and calls idle, if not nil, when there are no more for now. It
-// skips pruned records and raises the floor.
+// pump passes every durable record to send, in order, and calls idle, if not nil, when there are no more for now. If
+// the log has deleted records before they were read, it skips them, and raises the floor (the header that says so).
 func (s *session) pump(ctx context.Context, send func(context.Context, *events.Record) error, idle func(context.Context) error) error {
 	cursor := follow.Cursor{
 		Log: s.Log, Next: s.from, Idle: idle,
@@ -161,7 +161,7 @@ func (s *session) pump(ctx context.Context, send func(context.Context, *events.R
 	return cursor.Follow(ctx)
 }
 
-// message encodes the next record.
+// message returns the next record as a message.
 func (s *session) message(ctx context.Context, r *events.Record) (*natsgo.Msg, error) {
 	if f, ok := r.Facts.(*events.EpochChanged); ok {
 		s.epochs = s.epochs.begin(f.Epoch, r.Sequence)
@@ -183,7 +183,7 @@ func (s *session) message(ctx context.Context, r *events.Record) (*natsgo.Msg, e
 	return &natsgo.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}, nil
 }
 
-// send sends the next record to a stream with one server. It blocks only while the window is full.
+// send sends the next record to a stream with one server. It blocks only while too many messages are unacknowledged.
 func (s *session) send(ctx context.Context, r *events.Record) error {
 	m, err := s.message(ctx, r)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *session) send(ctx context.Context, r *events.Record) error {
 	}
 	s.follows.place[0] = strconv.FormatUint(s.last, 10)
 	m.Header[jetstream.ExpectedLastSeqHeader] = s.follows.place[:]
-	if s.follows.record[0] != "" { // before the first message of a session nothing is in doubt
+	if s.follows.record[0] != "" { // before the first message of a session the position alone is enough
 		m.Header[jetstream.ExpectedLastMsgIDHeader] = s.follows.record[:]
 	}
 	m.Reply = s.inbox + "." + strconv.FormatUint(number, 10)
@@ -207,11 +207,12 @@ func (s *session) send(ctx context.Context, r *events.Record) error {
 	return nil
 }
 
-// offsetEvery is the number of acknowledged records between two updates of the offset. After a crash the next start
-// looks up at most that many again.
+// offsetEvery is the number of acknowledged records after which the log stores how far it is published. After a crash
+// the next start looks up at most that many again.
 const offsetEvery = 64
 
-// stored records that all records up to through are in the stream, the last one at place.
+// stored notes that all records up to through are in the stream, the last one at position place. messages is the number
+// of messages that the server has acknowledged now.
 func (s *session) stored(through events.Sequence, place uint64, messages int) error {
 	noted := s.state.stored(through, place, messages)
 	if through-noted < offsetEvery && through < s.Log.Head().Sequence {

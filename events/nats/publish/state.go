@@ -30,7 +30,7 @@ type Status struct {
 	Retreats uint64          // how often publishing went back to the first message in doubt
 }
 
-// state is the data behind Status. Any goroutine may use it.
+// state holds what Status returns, and what the next session must know. Any goroutine may use it.
 type state struct {
 	logger *slog.Logger
 	head   func() events.Sequence
@@ -38,13 +38,13 @@ type state struct {
 
 	mu       sync.Mutex
 	status   Status
-	noted    events.Sequence      // last offset stored in the log. Invariant: noted <= status.Acked
-	moved    moved                // records that the stream has at unexpected positions
+	noted    events.Sequence      // progress stored in the log. Invariant: noted <= status.Acked
+	moved    moved                // records that the stream is known to have at unexpected positions
 	created  time.Time            // creation time of the stream
-	place    uint64               // end of the stream when Acked was acknowledged
+	place    uint64               // newest position of the stream when Acked was acknowledged
 	oldest   oldest               // the record after Acked
 	told     map[string]time.Time // when each problem was last logged
-	over     bool                 // the publisher is ending, so errors are expected
+	over     bool                 // the publisher is ending, so errors are not reported
 	wrong    string               // the newest problem of the connection
 	changed  chan struct{}        // closed and replaced when Acked moves or Problem appears
 	troubled bool                 // a problem was logged, and its end was not
@@ -72,18 +72,18 @@ func (p *Publisher) Status() Status {
 	return st
 }
 
-// oldest caches when the record after another one was written.
+// oldest caches when the record after the sequence after was written.
 type oldest struct {
 	after   events.Sequence
-	written time.Time // the result if the log cannot tell, because it is closed
+	written time.Time // the time of the lookup if the log could not tell, because it is closed
 }
 
-// unackedSince returns when the oldest kept record after acked was written. The caller holds mu.
+// unackedSince returns when the oldest record after acked that the log still has was written. The caller holds mu.
 func (s *state) unackedSince(acked events.Sequence) time.Time {
 	if s.oldest.after == acked && !s.oldest.written.IsZero() {
 		return s.oldest.written
 	}
-	s.oldest = oldest{after: acked, written: time.Now()} // the result if the log is closed
+	s.oldest = oldest{after: acked, written: time.Now()} // used if the log cannot tell, because it is closed
 	for _, from := range []events.Sequence{acked + 1, 0} {
 		for r, err := range s.log.Read(context.Background(), from) {
 			if err == nil {
@@ -102,14 +102,14 @@ func (s *state) acked() events.Sequence {
 	return s.status.Acked
 }
 
-// moved tells that a stream has the records up to through at other positions than expected.
+// moved says that a stream has all records up to through, but not at the expected positions.
 type moved struct {
 	through events.Sequence // 0 for none
 	place   uint64          // position of that record, which may be empty now
 	created time.Time       // creation time of the stream
 }
 
-// known returns the last record up to which the stream is known to have all records. It returns 0 if s.moved is about
+// known returns the last record up to which the stream is known to have all records, from s.moved; 0 if that is about
 // another stream, or if the stream has lost messages since.
 func (s *state) known(now *jetstream.StreamInfo) events.Sequence {
 	s.mu.Lock()
@@ -132,7 +132,7 @@ func (s *state) tell() {
 	s.changed = make(chan struct{})
 }
 
-// begin records where a session begins: all earlier records are stored.
+// begin notes where a session begins: all earlier records are in the stream.
 func (s *state) begin(at *place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func (s *state) begin(at *place) {
 	}
 }
 
-// well records that publishing works, or that there is nothing to publish.
+// well notes that publishing works, or that there is nothing to publish.
 func (s *state) well() {
 	s.status.Problem = ""
 	if s.troubled {
@@ -162,7 +162,8 @@ func (s *state) move(through events.Sequence) {
 	s.tell()
 }
 
-// lostBehind returns the number of acknowledged messages that the stream has lost at its end.
+// lostBehind returns the number of acknowledged messages that the stream has lost at its end. now is the stream's
+// state.
 func (s *state) lostBehind(now *jetstream.StreamInfo) events.Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,15 +173,15 @@ func (s *state) lostBehind(now *jetstream.StreamInfo) events.Sequence {
 	return events.Sequence(s.place - now.State.LastSeq)
 }
 
-// streamEnd returns the end of the stream at the newest acknowledgement.
+// streamEnd returns the newest position of the stream when it last acknowledged a message.
 func (s *state) streamEnd() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.place
 }
 
-// stored records that all records up to through are stored, the last one at place. It returns the last offset stored in
-// the log.
+// stored notes that all records up to through are in the stream, the last one at position place; messages is the number
+// of newly acknowledged messages. It returns the progress that the log has stored.
 func (s *state) stored(through events.Sequence, place uint64, messages int) events.Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,14 +198,14 @@ func (s *state) note(through events.Sequence) {
 	s.noted = through
 }
 
-// end records that the publisher is ending.
+// end notes that the publisher is ending: problems are not reported any more.
 func (s *state) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
 }
 
-// found records the stream and its flags.
+// found notes the name of the stream, and flags: what its owner should know.
 func (s *state) found(stream string, flags []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,14 +217,14 @@ func (s *state) found(stream string, flags []string) {
 	s.status.Stream, s.status.Flags = stream, flags
 }
 
-// connected records the current server.
+// connected notes the address of the server of a new connection.
 func (s *state) connected(server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status.Server, s.wrong = server, ""
 }
 
-// lost records that the connection broke.
+// lost reports that the connection broke.
 func (s *state) lost(err error) {
 	if err == nil {
 		err = errBroken
@@ -235,7 +236,7 @@ func (s *state) lost(err error) {
 	s.say(s.wrong)
 }
 
-// unreachable records a failed attempt to connect.
+// unreachable reports a failed attempt to connect.
 func (s *state) unreachable(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,7 +244,7 @@ func (s *state) unreachable(err error) {
 	s.say(s.wrong)
 }
 
-// complaint records an asynchronous error of the server. The server sends one for each message that may not be
+// complaint reports an error that the server sent by itself. The server sends one for each message that may not be
 // published.
 func (s *state) complaint(err error, cluster string) {
 	s.mu.Lock()
@@ -255,7 +256,7 @@ func (s *state) complaint(err error, cluster string) {
 	s.say(s.wrong)
 }
 
-// trouble records why a session ended.
+// trouble reports why a session ended, unless the next session finds out more.
 func (s *state) trouble(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -278,7 +279,7 @@ func (s *state) trouble(err error) {
 // again is the interval at which a persisting or recurring problem is logged.
 const again = time.Minute
 
-// say records a problem, and logs it at most once per interval, even if two problems alternate.
+// say makes problem the current problem, and logs it at most once per interval, even if two problems alternate.
 func (s *state) say(problem string) {
 	if s.over {
 		return

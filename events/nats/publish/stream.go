@@ -36,7 +36,7 @@ func (c *StreamConfig) validate(cluster string) error {
 	return nil
 }
 
-// duplicates is how long the server remembers IDs of messages. It guards against a case that the order of sequences
+// duplicates is how long the server remembers IDs of messages. It guards against a case that the order of positions
 // does not detect: a message that was stored and then deleted by hand.
 const duplicates = 2 * time.Minute
 
@@ -101,7 +101,7 @@ func (p *Publisher) makeStream(ctx context.Context) (jetstream.Stream, error) {
 	return s, nil
 }
 
-// explain adds a remedy to a server's error.
+// explain adds to a server's error what the user can do about it.
 func explain(what string, err error) error {
 	switch {
 	case err == nil:
@@ -112,7 +112,7 @@ func explain(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// RefusedError tells why nothing is published to a stream. The publisher checks again now and then.
+// RefusedError says why nothing is published to a stream. The publisher checks the stream again from time to time.
 type RefusedError struct {
 	Stream string
 	Why    []string

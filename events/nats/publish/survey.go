@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Ahead asks the stream once whether it has records of this log that the log lacks, or others in their place. It
-// publishes nothing. An operator needs the answer before a new epoch begins.
+// Ahead asks the stream once whether it proves that the log has lost records: is is true if the stream has records of
+// this log that the log lacks, or others in their place; lost says which. It publishes nothing. An operator needs the
+// answer before a new epoch begins.
 func Ahead(ctx context.Context, c Config) (lost events.Loss, is bool, err error) {
 	p, err := New(c)
 	if err != nil || p.Core {
@@ -47,7 +48,7 @@ func Ahead(ctx context.Context, c Config) (lost events.Loss, is bool, err error)
 	return events.Loss{}, false, err
 }
 
-// newestOurs returns our newest message in the stream; nil when there is none.
+// newestOurs returns the newest message of our log in the stream; nil when there is none.
 func (p *Publisher) newestOurs(ctx context.Context, s jetstream.Stream) (*tail, error) {
 	newest, err := p.newest(ctx, s.CachedInfo().Config.Name)
 	if err == nil && newest != nil && newest.head.ID.Log.LogID != p.Log.Identity().LogID {

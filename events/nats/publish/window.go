@@ -13,17 +13,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// window holds the messages in flight, in order. One goroutine sends; one of the client handles acknowledgements.
+// window holds the messages in flight (sent, and not acknowledged), in order. One goroutine sends; one of the client
+// handles acknowledgements.
 //
 //	… acknowledged … | first … sent … next | not sent …
 //
-// Invariant: every message before first is acknowledged, and the log's offset is not beyond it.
+// Invariant: every message before first is acknowledged, and the log's stored progress is not beyond it.
 type window struct {
 	maxMessages, maxBytes int
 
 	careful bool // until the first acknowledgement, only one message is in flight
 
-	acked func(through events.Sequence, place uint64, messages int) error // called in order
+	acked func(through events.Sequence, place uint64, messages int) error // called in order, when first grows
 	fail  context.CancelCauseFunc
 
 	mu    sync.Mutex
@@ -31,11 +32,11 @@ type window struct {
 	first uint64 // number of the oldest message
 	next  uint64 // number of the next message. Invariant: next-first <= len(queue)
 	bytes int
-	over  bool          // the session has ended: answers are ignored
+	over  bool          // the session has ended: later answers are ignored
 	room  chan struct{} // holds a token when there may be room again
 }
 
-// sent is a message in flight.
+// sent is a message that was sent and not acknowledged.
 type sent struct {
 	record events.Sequence
 	place  uint64 // required position in the stream
@@ -44,8 +45,8 @@ type sent struct {
 	acked  bool
 }
 
-// newWindow returns an empty window. A careful window allows one message in flight until the first acknowledgement. It
-// is for a server that refused the last messages and might refuse a thousand more.
+// newWindow returns an empty window. With careful, only one message is sent before the first acknowledgement. That is
+// for a server that refused the last messages and might refuse a thousand more.
 func newWindow(messages, bytes int, careful bool, acked func(events.Sequence, uint64, int) error, fail context.CancelCauseFunc) *window {
 	return &window{
 		maxMessages: messages, maxBytes: bytes, careful: careful, acked: acked, fail: fail,
@@ -53,7 +54,8 @@ func newWindow(messages, bytes int, careful bool, acked func(events.Sequence, ui
 	}
 }
 
-// add adds a message before it is sent, and returns its number. It blocks while the window is full.
+// add adds a message that is about to be sent, and returns its number. It blocks while too many messages, or too many
+// bytes, are unacknowledged.
 func (w *window) add(ctx context.Context, s sent) (uint64, error) {
 	for {
 		w.mu.Lock()
@@ -90,18 +92,20 @@ func (w *window) answer(m *natsgo.Msg) {
 	}
 }
 
-// movedError: the server has the oldest message in flight at another position. It was deleted there, or another client
-// published after it. All messages before it are acknowledged, so the stream has, or had, everything up to it.
+// movedError says that the server has the oldest unacknowledged message already, at another position. It was deleted
+// there, or another client published after it. All messages before it are acknowledged, so the stream has, or had,
+// everything up to it.
 type movedError struct {
 	record events.Sequence
-	place  uint64 // its position
+	place  uint64 // position of the record
 }
 
 func (e *movedError) Error() string {
 	return fmt.Sprintf("the server had record %d before, at another place", e.record)
 }
 
-// take records that a message is stored. If all messages before it are stored, too, it calls acked.
+// take handles the acknowledgement a of the message with this number. If all messages before it are acknowledged, too,
+// it calls acked.
 func (w *window) take(number uint64, a ack) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,14 +145,14 @@ func (w *window) take(number uint64, a ack) error {
 	return w.acked(through, place, done)
 }
 
-// close makes later answers ignored: their messages are in doubt.
+// close ends the window: later answers are ignored, and the outcome of their messages is unknown.
 func (w *window) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = true
 }
 
-// overdue reports whether the oldest message has waited for longer than limit.
+// overdue reports whether the oldest unacknowledged message was sent longer ago than limit.
 func (w *window) overdue(limit time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,15 +11,15 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// A subscription that begins with a future record takes no record before it ([floor]). For a durable subscription the
-// server stores that record in the consumer's metadata, so that a Run which continues before the record was published
-// still waits for it.
+// This file handles a subscription that begins with a record that is not published yet. It takes no record before that
+// one ([floor]). For a durable subscription the server stores that record's ID in the consumer's metadata, so that a
+// Run which continues before the record was published still waits for it.
 
-// beginKey is the metadata key: its value is the record's ID, or only the sequence when the stream did not reveal the
-// log's ID.
+// beginKey is the metadata key. The value is the record's ID, or only the sequence when the stream has no message yet
+// that shows the log's ID.
 const beginKey = "jobledger.dev/begins-with"
 
-// beginNote returns the metadata for the server; nil when the subscription may begin anywhere.
+// beginNote returns the metadata that says with which record to begin; nil when the subscription may begin anywhere.
 func beginNote(least nats.ID) map[string]string {
 	switch {
 	case least.Sequence == 0:
@@ -30,8 +30,8 @@ func beginNote(least nats.ID) map[string]string {
 	return map[string]string{beginKey: least.String()}
 }
 
-// recall reads from the metadata the first record to wait for, and raises the floor. It does nothing if an
-// acknowledgement shows that the record has come.
+// recall reads from the consumer's metadata the first record to wait for, and sets the floor: the first record to
+// deliver. It does nothing if an acknowledgement shows that the record has come.
 func (s *subscriber) recall(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
 	text, ok := info.Config.Metadata[beginKey]
 	if !ok {
@@ -60,7 +60,7 @@ func (s *subscriber) recall(ctx context.Context, f *finder, info *jetstream.Cons
 	}
 	next := s.floor.first()
 	if known := next.Log != (events.Identity{}) && least.Log != (events.Identity{}); known && (next.Log.LogID != least.Log.LogID || next.Compare(least) >= 0) {
-		return nil // it has passed that record, even if the server lost the acknowledgements that show it
+		return nil // that record was delivered already, even if the server lost the acknowledgements that show it
 	}
 	s.floor.raise(least)
 	s.order.Expect(least)

@@ -26,19 +26,19 @@ type Config struct {
 	Start Start
 
 	// Durable is the name of a subscription that the server stores. The next Run with this name, in any process, goes
-	// on after the last event taken. Only one Run at a time may use a name. A Run that begins or reconnects checks
-	// whether another one requests messages, and waits until that one has ended.
+	// on after the last event that was handled. Only one Run at a time may use a name. A Run that begins or reconnects
+	// checks whether another one requests messages, and waits until that one has ended.
 	//
 	// The check has two holes: two Runs that check at the same moment do not see each other, nor does a Run see one
 	// that stalled for half a minute and then resumes. Until one of them ends or loses its connection, both get every
 	// event, in order; an event that the other one acknowledged comes together with the next unacknowledged one.
 	Durable string
 
-	// State stores the last event taken outside the server. If it has an event, Run continues after that event and
-	// ignores Start. With nil only the server stores it, and loses it when the stream is deleted.
+	// State stores, outside the server, the last event that was handled. If it has an event, Run continues after that
+	// event and ignores Start. With nil only the server stores it, and loses it when the stream is deleted.
 	State State
 
-	// MaxPending bounds the messages that the server has sent and the function has not taken; 0 means 256. A durable
+	// MaxPending bounds the messages that the server has sent and the function has not handled; 0 means 256. A durable
 	// subscription keeps the value from its creation.
 	MaxPending int
 
@@ -47,9 +47,10 @@ type Config struct {
 	Tries                int
 	FirstPause, MaxPause time.Duration
 
-	// Unreadable gets a message that cannot be decoded: another client wrote it, or it has a newer version. If
-	// Unreadable returns nil, the message counts as taken, and a record in it is reported missing. If it returns an
-	// error, or is nil itself, Run ends; a durable subscription then begins with that message next time.
+	// Unreadable is called with a message that cannot be decoded: another client wrote it, or it has a newer version.
+	// If Unreadable returns nil, Run goes on after the message; if it was a record, the next event reports that record
+	// as missing. If Unreadable returns an error, or is nil itself, Run ends; a durable subscription then begins with
+	// that message next time.
 	Unreadable func(ctx context.Context, message jetstream.Msg, err *UnreadableError) error
 
 	// Trouble is called with the reason when events cannot be received, and with nil when they can again. Run retries
@@ -115,7 +116,7 @@ func overlap(a, b nats.Filter) bool {
 	return either(a.Namespace, b.Namespace) && either(a.Kind, b.Kind) && either(a.Name, b.Name) && either(a.Event, b.Event)
 }
 
-// subjects returns the subjects to request from the server.
+// subjects returns the NATS filters to request from the server.
 func (c *Config) subjects() []string {
 	if len(c.Filters) == 0 {
 		return []string{nats.Everything(c.Cluster)}
@@ -131,7 +132,7 @@ func (c *Config) subjects() []string {
 type Start struct {
 	kind startKind
 	time events.Time
-	id   nats.ID // for afterID the whole ID, for fromSequence only the sequence
+	id   nats.ID // for afterID the whole ID; for fromSequence only the sequence
 }
 
 type startKind uint8

@@ -13,17 +13,17 @@ import (
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
 
-// A durable subscription is a pull consumer with explicit acknowledgements. After a broken connection or a killed
-// process, the server redelivers unacknowledged messages, but only after AckWait, and delivers newer messages before
-// that. Two measures keep the order. At the beginning, AckWait is shortened for a moment, so that the server redelivers
-// at once. If a message is still skipped, it is read from the stream itself, and acknowledged when it comes. An event
-// is reported missing only after a query of the stream: the server skips an event that a killed subscriber had
-// acknowledged, although it redelivers the events before it.
+// This file implements a durable subscription, by a pull consumer with explicit acknowledgements. After a broken
+// connection or a killed process, the server redelivers unacknowledged messages, but only after AckWait, and delivers
+// newer messages before that. Two measures keep the order. At the beginning, AckWait is shortened for a moment, so that
+// the server redelivers at once. If a message is still skipped, it is read from the stream itself, and acknowledged
+// when it comes. An event is reported missing only after a query of the stream: the server skips an event that a killed
+// subscriber had acknowledged, although it redelivers the events before it.
 
 const (
-	// blink: a live subscriber that takes many messages may have no open request for this long.
+	// blink is the longest time for which a subscriber that takes many messages may have no open request.
 	blink = 50 * time.Millisecond
-	// hurry is the shortened AckWait, and noticed the time that the server may need to apply it.
+	// hurry is the shortened AckWait. noticed is the time that the server may need to apply it.
 	hurry   = 50 * time.Millisecond
 	noticed = 250 * time.Millisecond
 )
@@ -36,7 +36,7 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	}
 	config := consumer.CachedInfo().Config
 	patience := config.AckWait
-	if patience < time.Second { // the previous subscriber was killed while AckWait was hurry
+	if patience < time.Second { // the previous subscriber was killed while it had set AckWait to hurry
 		patience = ackWait
 	}
 	hurried := consumer.CachedInfo().NumAckPending > 0 && s.setPatience(ctx, f.stream, &config, hurry)
@@ -50,7 +50,7 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	if err := s.resume(ctx, f, info); err != nil {
 		return err
 	}
-	s.acked = "" // the reply subject may belong to a stream or a store that is gone
+	s.acked = "" // that reply subject may belong to a stream or a store that is gone
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(s.MaxPending), jetstream.PullExpiry(expiry), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		return fmt.Errorf("subscribe: %w", err)
@@ -69,9 +69,9 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	return s.takeAll(ctx, f.stream, q, settled, deliver)
 }
 
-// takeAll delivers the messages in the queue, and those that the server skipped. settled means that all unacknowledged
-// messages were redelivered. Otherwise the first message may follow skipped ones after a restart of the server, so
-// takeAll reads these from the stream.
+// takeAll delivers the messages in the queue, and messages that the server skipped. settled says that all
+// unacknowledged messages were redelivered. Otherwise, after a restart of the server, messages may be skipped before
+// the first one, so takeAll reads those from the stream.
 func (s *subscriber) takeAll(
 	ctx context.Context, stream jetstream.Stream, q *queue, settled bool, deliver delivery,
 ) error {
@@ -103,13 +103,13 @@ func (s *subscriber) takeAll(
 	}
 }
 
-// suspects reports whether an event may be missing before m.
+// suspects reports whether an event may be missing before m, by the sequences in the headers.
 func (s *subscriber) suspects(m jetstream.Msg) bool {
 	head, err := nats.ParseHead(&nats.Message{Subject: m.Subject(), Header: m.Headers()})
 	return err == nil && s.order.suspects(&head)
 }
 
-// setPatience sets AckWait, and reports whether the server accepted it.
+// setPatience changes the consumer's AckWait to d, and reports whether the server accepted it.
 func (s *subscriber) setPatience(ctx context.Context, stream jetstream.Stream, config *jetstream.ConsumerConfig, d time.Duration) bool {
 	bound, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
@@ -122,7 +122,8 @@ func (s *subscriber) setPatience(ctx context.Context, stream jetstream.Stream, c
 	return true
 }
 
-// durable returns the durable subscription, creates it if necessary, and sets the position to continue after.
+// durable returns the durable consumer. It creates the consumer if necessary, and then also sets the position after
+// which it begins. It returns an error while another subscriber uses the consumer.
 func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer, error) {
 	bound, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
@@ -149,7 +150,7 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 	if err := s.same(&info.Config); err != nil {
 		return nil, err
 	}
-	// A live subscriber requests more messages before it has acknowledged all
+	// A subscriber that is alive requests more messages before it has acknowledged all
 	if info.NumWaiting == 0 && info.NumAckPending > 0 {
 		dial.Wait(ctx, blink)
 		if info, err = consumer.Info(bound); err != nil {
@@ -162,10 +163,10 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 	return consumer, nil
 }
 
-// resume sets the position to continue after. At the beginning of a Run, this is the end of the acknowledged messages.
-// After a broken connection, the position stays. The exception is that another subscriber acknowledged events beyond it
-// meanwhile: then the position is the end of these. With a State, no other subscriber uses the durable name. An
-// acknowledgement beyond our position then means that the server restarted or its store was restored, and is ignored.
+// resume sets the position to continue after. At the beginning of a Run, that is the last position before which all is
+// acknowledged. After a broken connection, the position stays, with one exception: another subscriber has acknowledged
+// later events meanwhile. With a State, no other subscriber uses the durable name. An acknowledgement beyond our
+// position then means that the server restarted or its store was restored, and is ignored.
 func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
 	if s.begun {
 		if err := s.locate(ctx, f); err != nil || s.State != nil || info.AckFloor.Stream <= s.place {
@@ -186,7 +187,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		if err != nil {
 			return err
 		}
-		if next > place { // our own position is beyond all acknowledgements, so a gap after it is real
+		if next > place { // our own position is later than all acknowledgements: what is missing after it is missing
 			first = following(s.newest.ID)
 			if err := s.lacks(ctx, f, first); err != nil {
 				return err
@@ -199,7 +200,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 	return s.recall(ctx, f, info)
 }
 
-// same returns ErrTaken unless the durable subscription has the configuration of this one.
+// same returns ErrTaken if the server's consumer of that name has another configuration than this subscription.
 func (s *subscriber) same(c *jetstream.ConsumerConfig) error {
 	subjects := c.FilterSubjects
 	if c.FilterSubject != "" {

@@ -11,11 +11,11 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// finder finds positions in a stream, the message sequences of JetStream. The stream holds the records of a log in
-// order, epoch after epoch, so it uses binary search.
+// finder finds messages in a stream by binary search, and returns their positions (the message sequences of JetStream).
+// That works because the stream holds the records of a log in order, epoch after epoch.
 type finder struct {
 	stream  jetstream.Stream
-	subject string // of all messages of the cluster
+	subject string // matches all messages of the cluster
 	first   uint64 // oldest position; 1 in a stream that never held a message
 	end     uint64 // position after the newest message
 	alone   bool   // the stream holds no other messages
@@ -29,7 +29,7 @@ func newFinder(s jetstream.Stream, info *jetstream.StreamInfo, cluster string) *
 	}
 }
 
-// reach updates the bounds of the stream if place is not before f.end.
+// reach reads the bounds of the stream again if place is not before f.end.
 func (f *finder) reach(ctx context.Context, place uint64) error {
 	if place < f.end {
 		return nil
@@ -42,15 +42,14 @@ func (f *finder) reach(ctx context.Context, place uint64) error {
 	return nil
 }
 
-// found is a message of the cluster.
+// found is a message of the cluster, with its position in the stream.
 type found struct {
 	place  uint64
 	head   nats.Head
-	others int // number of skipped messages that belong to no log
+	others int // number of skipped messages that no Jobledger published
 }
 
-// at returns the first message at or after the position that has a readable head; nil when there is none before the
-// end.
+// at returns the first message at or after the position with readable headers; nil when there is none before the end.
 func (f *finder) at(ctx context.Context, place uint64) (*found, error) {
 	for others := 0; place < f.end; {
 		m, err := f.stream.GetMsg(ctx, max(place, 1), jetstream.WithGetMsgSubject(f.subject))
@@ -117,7 +116,7 @@ func (f *finder) newest(ctx context.Context, before uint64) (*found, error) {
 	}
 }
 
-// segment is the messages of one epoch of a log.
+// segment holds the positions of the messages of one epoch (life of the log).
 type segment struct {
 	log        events.Identity
 	head       nats.Head // head of the first message
@@ -143,8 +142,8 @@ func (f *finder) before(ctx context.Context, end uint64) (*segment, error) {
 	return s, nil
 }
 
-// sequence returns the position of the record with this sequence, or of the first record after it, in the newest log of
-// the stream.
+// sequence returns the position of the record with this sequence in the stream's newest log. If that record is missing,
+// it returns the position of the first record after it.
 func (f *finder) sequence(ctx context.Context, want events.Sequence) (uint64, error) {
 	place := f.end
 	logID := ""
@@ -160,7 +159,7 @@ func (f *finder) sequence(ctx context.Context, want events.Sequence) (uint64, er
 	}
 }
 
-// after returns the position after the record id, or where that would be if the record is missing.
+// after returns the position after the record id. If the record is missing, it returns where that position would be.
 func (f *finder) after(ctx context.Context, id nats.ID) (uint64, error) {
 	place := f.end
 	for {
@@ -179,7 +178,8 @@ func (f *finder) after(ctx context.Context, id nats.ID) (uint64, error) {
 	}
 }
 
-// expected returns the ID of the first record expected from the position on; zero when the stream does not reveal it.
+// expected returns the ID of the first record that should come from the position on; zero when the stream has no
+// message that shows it.
 func (f *finder) expected(ctx context.Context, place uint64) (nats.ID, error) {
 	m, err := f.at(ctx, place)
 	if err != nil {
@@ -210,7 +210,7 @@ func (f *finder) expected(ctx context.Context, place uint64) (nats.ID, error) {
 	return id, nil
 }
 
-// start returns the position where a subscription begins, and the first record expected there.
+// start returns the position where a subscription with Start s begins, and the first record that should come.
 func (f *finder) start(ctx context.Context, s Start) (place uint64, first nats.ID, err error) {
 	switch s.kind {
 	case fromNow:

@@ -7,18 +7,19 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// floor is the position of a subscription in the order of record IDs: for each log, the first record that may still be
-// delivered. Records before it were taken or not requested. Stream positions cannot replace it: a stream that is
-// recreated, restored or refilled has old records at new positions.
+// floor says which records may still be delivered: for each log, the first such record. Records before it were handled
+// or not requested. Positions in the stream cannot replace it: a stream that is recreated, restored or refilled has old
+// records at new positions.
 type floor struct {
-	next     []nats.ID       // one per log, that of the newest event last
-	sequence events.Sequence // first requested sequence of a log that the stream has not revealed yet; 0 for none
+	next     []nats.ID       // one per log; that of the newest event is last
+	sequence events.Sequence // for a log whose ID is not known yet: the first record, as sequence only; else 0
 }
 
-// maxLogs bounds the logs in next. Beyond it, the log that was quiet longest is dropped.
+// maxLogs bounds the number of logs in next. If there are more, the log that had no event for the longest time is
+// dropped.
 const maxLogs = 8
 
-// raise sets the first record that may be delivered to first, if it is higher than before, and marks its log as the
+// raise makes first the first record that may be delivered, unless it is lower than before, and marks its log as the
 // newest. With a zero first.Log only the sequence counts.
 func (f *floor) raise(first nats.ID) {
 	if first.Log == (events.Identity{}) {
@@ -37,16 +38,16 @@ func (f *floor) raise(first nats.ID) {
 	}
 }
 
-// took records that the record id was taken.
+// took notes that the record id was handled, so that it is not delivered again.
 func (f *floor) took(id nats.ID) { f.raise(following(id)) }
 
-// behind reports whether the record id must not be delivered.
+// behind reports whether the record id must not be delivered: it was handled or not requested.
 func (f *floor) behind(id nats.ID) bool {
 	i := f.find(id.Log.LogID)
 	return i >= 0 && id.Compare(f.next[i]) < 0
 }
 
-// first returns the next record of the log with the newest event; zero when no log is known.
+// first returns the first record of the newest log that may still be delivered; zero when no log is known.
 func (f *floor) first() nats.ID {
 	if len(f.next) == 0 {
 		return nats.ID{}
@@ -54,7 +55,8 @@ func (f *floor) first() nats.ID {
 	return f.next[len(f.next)-1]
 }
 
-// note returns what to store on the server: the ID of first, or only the sequence while the log is unknown.
+// note returns what the server is to store about the beginning: the ID of first, or only the sequence while the log is
+// unknown.
 func (f *floor) note() nats.ID {
 	if f.sequence > 0 {
 		return nats.ID{Sequence: f.sequence}

@@ -8,12 +8,12 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Each message contains the log's chain value after its record, which covers all records up to it. The subscriber keeps
-// the last value and so is a witness: someone who rewrites the log later cannot publish a chain value that extends it.
-// The subscriber compares two things: the chain value of the next record, which must follow from the last value and the
-// message; and the last record itself, when it comes again.
+// This file detects a log that was rewritten. Each message contains the log's chain value: the hash of all records up
+// to its own. The subscriber keeps the last value. If someone rewrites the log later, the new records do not fit that
+// value. The subscriber compares two things: the chain value of the next record, which must follow from the last value
+// and the message; and the last record itself, when it comes again.
 
-// checkFork sends a Notice if the chain value of e does not extend the last one.
+// checkFork sends a Notice if the chain value (hash) in e does not follow from the last one.
 func (s *subscriber) checkFork(e *nats.Event) {
 	last := s.newest
 	if e.Chain == (events.Hash{}) || last.Chain == (events.Hash{}) || e.ID.Log.LogID != last.ID.Log.LogID {
@@ -31,7 +31,7 @@ func (s *subscriber) checkFork(e *nats.Event) {
 	}
 }
 
-// checkLast compares the chain value of the last record taken with that in a message of the same record.
+// checkLast sends a Notice if a message has the last handled record with another chain value (hash) than before.
 func (s *subscriber) checkLast(h *nats.Head) {
 	if h.ID != s.newest.ID || h.Chain == (events.Hash{}) || s.newest.Chain == (events.Hash{}) || h.Chain == s.newest.Chain {
 		return
@@ -41,7 +41,7 @@ func (s *subscriber) checkLast(h *nats.Head) {
 	s.newest.Chain = h.Chain // one notice is enough
 }
 
-// seek returns the position after the last record taken, and checks that this record is unchanged.
+// seek returns the position after the last record that was handled, and checks that this record is unchanged.
 func (s *subscriber) seek(ctx context.Context, f *finder) (uint64, error) {
 	place, err := f.after(ctx, s.newest.ID)
 	if err != nil || s.newest.Chain == (events.Hash{}) {

@@ -10,12 +10,13 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// A subscription to all events detects each missing event at the next one. Other subscriptions only see skipped
-// positions of the stream. The messages there may not match the filters, or were purged, or exceeded a limit of the
-// stream before they came. They may include the newest record of a Job, which no later record names. So Run asks the
-// stream for its oldest message. A position that the stream still has did not match; records at a position that it no
-// longer has are reported missing. A State stores positions that are not checked yet. (The server cannot: it counts
-// purged messages as acknowledged.)
+// This file detects missing events of a subscription with filters. A subscription to all events detects each missing
+// event at the next one. A subscription with filters only sees that positions of the stream are skipped. The messages
+// there may not match the filters, or were purged, or exceeded a limit of the stream before they came. They may include
+// the newest record of a Job, which no later record names. So Run asks the stream for its oldest message. If the stream
+// still has a skipped position, the message there did not match; records at a position that it no longer has are
+// reported missing. A State stores positions that are not checked yet. (The server cannot: it counts purged messages as
+// acknowledged.)
 
 // hole is a range of skipped positions between two messages, with the records that may have been there.
 type hole struct {
@@ -26,14 +27,16 @@ type hole struct {
 }
 
 const (
-	// proveEvery is the interval between checks of holes. Messages that the stream deletes after they were skipped and
-	// before the check count as missing.
+	// proveEvery is the interval between checks of holes (skipped positions). Messages that the stream deletes after
+	// they were skipped and before the check count as missing.
 	proveEvery = time.Second
-	// maxHoles bounds the unchecked holes. Beyond it, the last two are merged, including the range between them.
+	// maxHoles bounds the number of holes that are not checked yet. If there are more, the last two are merged,
+	// together with the records between them.
 	maxHoles = 64
 )
 
-// passOver remembers the skipped positions before a message that is about to be delivered, as a hole.
+// passOver stores a hole if positions were skipped before the message at position place, which is about to be
+// delivered.
 func (s *subscriber) passOver(h *nats.Head, place uint64) {
 	from := s.floor.first()
 	if s.order.dense || place <= s.place+1 || from.Log != h.ID.Log || from.Sequence >= h.ID.Sequence {
@@ -46,7 +49,7 @@ func (s *subscriber) passOver(h *nats.Head, place uint64) {
 	}
 }
 
-// awaiting calls next to wait for a message, and checks the holes in time while none comes.
+// awaiting calls next to wait for a message, and checks the holes (skipped positions) in time while no message comes.
 func (s *subscriber) awaiting(ctx context.Context, next func(context.Context) error) error {
 	for len(s.holes) > 0 {
 		bound, cancel := context.WithDeadline(ctx, s.proved.Add(proveEvery))
@@ -62,7 +65,8 @@ func (s *subscriber) awaiting(ctx context.Context, next func(context.Context) er
 	return next(ctx)
 }
 
-// prove checks the holes, at most once per proveEvery. The next event reports what is missing.
+// prove checks the holes (skipped positions), at most once per proveEvery. What is missing is reported with the next
+// event.
 func (s *subscriber) prove(ctx context.Context) error {
 	if len(s.holes) == 0 || time.Since(s.proved) < proveEvery {
 		return nil
@@ -86,7 +90,7 @@ func (s *subscriber) prove(ctx context.Context) error {
 	s.proved = time.Now()
 	for _, h := range s.holes {
 		switch {
-		// The stream of the hole is gone, and its messages are not delivered from another stream
+		// The stream with the hole was deleted; its messages will not be delivered from another stream
 		case !h.stream.Equal(s.created):
 			s.fell(h, &nats.Head{})
 		case h.place < oldest.place:
@@ -98,24 +102,24 @@ func (s *subscriber) prove(ctx context.Context) error {
 	return nil
 }
 
-// fell adds the records of a hole that the stream may have deleted to s.lost. oldest is the head of the oldest message
+// fell adds to s.lost the records of hole h that the stream may have deleted. oldest is the head of the oldest message
 // in the stream, zero for none.
 func (s *subscriber) fell(h hole, oldest *nats.Head) {
 	switch {
 	case oldest.ID.Log == h.log:
 		h.to = min(h.to, oldest.ID.Sequence-1)
-	case oldest.ID.Log.LogID == h.log.LogID && oldest.ID.Log.Epoch < h.log.Epoch: // the stream has all of that epoch
+	case oldest.ID.Log.LogID == h.log.LogID && oldest.ID.Log.Epoch < h.log.Epoch: // it still has all of the later epoch
 		return
 	}
-	if h.from > h.to { // there were no records of the log at these positions
+	if h.from > h.to { // the log had no records at these positions
 		return
 	}
 	s.lost = s.lost.with(Gap{Log: h.log, From: h.from, To: h.to, Floor: oldest.Floor})
 }
 
-// lacks adds the requested records that are missing before the oldest message of the stream to s.lost. A subscription
-// to all events detects them anyway. Others may not: the newest record of a Job may be missing, and no later one names
-// it.
+// lacks adds to s.lost the records from next on that are missing because they are older than the oldest message of the
+// stream. A subscription to all events detects that anyway. With filters it may not: the newest record of a Job may be
+// missing, and no later one names it.
 func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) error {
 	oldest, err := f.at(ctx, f.first)
 	if err != nil || oldest == nil || s.order.dense || oldest.head.ID.Log.LogID != next.Log.LogID || oldest.head.ID.Sequence <= next.Sequence {
@@ -125,7 +129,8 @@ func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) error {
 	return nil
 }
 
-// gaps holds the gaps that no event has reported yet: at most one per log, in the order of detection.
+// gaps holds the gaps (ranges of missing records) that no event has reported yet: at most one per log, in the order of
+// detection.
 type gaps []Gap
 
 // with adds a gap. It merges two gaps of one log into one that spans both.
@@ -145,7 +150,7 @@ func (all gaps) with(other Gap) gaps {
 	return all
 }
 
-// next removes and returns the gap that an event of the log reports: the gap of that log, or else the oldest. It is
+// next removes and returns the gap that an event of the log reports: the gap of that log, or else the oldest one. It is
 // zero when there is none.
 func (all gaps) next(log events.Identity) (Gap, gaps) {
 	if len(all) == 0 {

@@ -4,14 +4,14 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Notice is a fact that a person should know but that does not stop events. Its kind tells which.
+// Notice is a fact that a person should know but that does not stop events.
 type Notice struct {
 	Kind NoticeKind
-	ID   nats.ID // a record, as described at the kind; zero when unknown
+	ID   nats.ID // the record that the kind describes; zero when unknown
 	text string
 }
 
-// NoticeKind is the kind of a notice.
+// NoticeKind says what a Notice is about.
 type NoticeKind string
 
 // The kinds of notices.
@@ -24,14 +24,14 @@ const (
 	// NoticeForked: the published log does not extend the records taken before, so it was rewritten. ID is the first
 	// record that shows this.
 	NoticeForked NoticeKind = "forked"
-	// NoticeNotKept: Config.State failed to store ID, the last record taken.
+	// NoticeNotKept: Config.State failed to store ID, the last record that was handled.
 	NoticeNotKept NoticeKind = "not kept"
 )
 
 // String returns the notice as a sentence.
 func (n Notice) String() string { return n.text }
 
-// made sends NoticeMade.
+// made sends the Notice that the durable subscription was created.
 func (s *subscriber) made() {
 	first := s.floor.first()
 	text := "the durable subscription " + s.Durable + " was made: it begins with "
@@ -52,7 +52,7 @@ func (s *subscriber) made() {
 	s.Notice(Notice{NoticeMade, first, text})
 }
 
-// remade sends NoticeRemade.
+// remade sends the Notice that the stream was deleted and created again.
 func (s *subscriber) remade() {
 	first := s.floor.first()
 	text := "the stream was deleted and created again: going on with "

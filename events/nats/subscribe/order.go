@@ -25,10 +25,10 @@ type Order struct {
 	streams        map[events.Stream]events.Sequence // newest record of each stream; only if chained
 }
 
-// life is the state of one epoch of a log.
+// life is what Order knows of one epoch (life) of a log.
 type life struct {
 	log     events.Identity
-	from    events.Sequence // all requested records are expected from here on; 0 means from the first one that comes
+	from    events.Sequence // first requested record: all from it on must come; 0: the first one that comes
 	last    events.Sequence // the newest record that came
 	missing []span          // ranges reported missing, which may still come late
 }
@@ -65,7 +65,7 @@ func (o *Order) Expect(first nats.ID) {
 	clear(o.streams)
 }
 
-// Finding is the result of a check.
+// Finding is what Check found out about an event.
 type Finding struct {
 	Duplicate bool    // the event came before
 	Late      bool    // the event comes after later ones; it was reported missing, or is older than the first expected
@@ -73,7 +73,8 @@ type Finding struct {
 	Before    nats.ID // for the first event of another epoch or log: the newest record before; else zero
 }
 
-// Check checks the next event.
+// Check compares the sequences in an event's headers with those of the events before it. It returns what is missing
+// before the event, and whether the event is a duplicate or late.
 func (o *Order) Check(h *nats.Head) Finding {
 	var f Finding
 	i := slices.IndexFunc(o.lives, func(l life) bool { return l.log == h.ID.Log })
@@ -101,7 +102,7 @@ func (o *Order) Check(h *nats.Head) Finding {
 	return f
 }
 
-// suspects reports whether an event may be missing before h. It does not change o.
+// suspects reports whether an event may be missing before the one with head h. It does not change o.
 func (o *Order) suspects(h *nats.Head) bool {
 	if len(o.lives) == 0 {
 		return false
@@ -113,7 +114,7 @@ func (o *Order) suspects(h *nats.Head) bool {
 	return h.ID.Sequence > l.last && o.gap(h, l, nats.ID{}) != Gap{}
 }
 
-// older reports whether log is an earlier epoch of the current log.
+// older reports whether log is an earlier epoch (life) of the log of the newest event.
 func (o *Order) older(log events.Identity) bool {
 	if len(o.lives) == 0 {
 		return false
@@ -122,7 +123,8 @@ func (o *Order) older(log events.Identity) bool {
 	return log.LogID == now.LogID && log.Epoch < now.Epoch
 }
 
-// begin begins an epoch with its first event, and returns the newest record before it.
+// begin adds the state of an epoch (life of a log) whose first event has head h. It returns the newest record before
+// that event.
 func (o *Order) begin(h *nats.Head) (before nats.ID) {
 	l := life{log: h.ID.Log, from: 1}
 	if len(o.lives) == 0 {
@@ -132,7 +134,7 @@ func (o *Order) begin(h *nats.Head) (before nats.ID) {
 		before = nats.ID{Log: old.log, Sequence: old.last}
 		if old.log.LogID == l.log.LogID {
 			l.from = min(old.from, h.ID.Sequence)
-			l.last = old.last // as far as the old epoch is valid; the previous record of a stream may be in it
+			l.last = old.last // as far as the old epoch is valid: the previous record of a stream may be in it
 		} else {
 			o.known = 1
 			clear(o.streams)
@@ -144,14 +146,14 @@ func (o *Order) begin(h *nats.Head) (before nats.ID) {
 	return before
 }
 
-// gap returns what is missing before an event that is newer than all before it.
+// gap returns what is missing between the record before and an event that is newer than all earlier ones.
 func (o *Order) gap(h *nats.Head, l *life, before nats.ID) Gap {
 	g := Gap{Log: h.ID.Log, Floor: h.Floor}
 	switch {
 	case o.dense:
 		g.From, g.To = l.last+1, h.ID.Sequence-1
 		if before.Log.LogID == h.ID.Log.LogID && g.From > g.To && h.Subject.Event != events.KindEpochChanged.String() {
-			g.From = 0 // the first record of an epoch is EpochChanged; this is another one, so the beginning is missing
+			g.From = 0 // an epoch's first record is EpochChanged; this is another one, so earlier ones are missing
 		}
 	case o.chained:
 		last, ok := o.streams[h.Stream]
@@ -168,8 +170,8 @@ func (o *Order) gap(h *nats.Head, l *life, before nats.ID) Gap {
 	return g
 }
 
-// remember stores the newest record of each stream. With too many streams it drops those that were quiet longest; of a
-// dropped stream it detects only what is missing from then on.
+// remember stores the newest record of each stream. With too many streams it drops those that had no event for the
+// longest time; of a dropped stream it detects only what is missing from then on.
 func (o *Order) remember(h *nats.Head) {
 	if o.dense || !o.chained {
 		return
@@ -184,12 +186,12 @@ func (o *Order) remember(h *nats.Head) {
 	o.known = max(o.known, bound)
 }
 
-// came reports whether record s came.
+// came reports whether record s has come.
 func (l *life) came(s events.Sequence) bool {
 	return s >= l.from && s <= l.last && !slices.ContainsFunc(l.missing, func(m span) bool { return m.from <= s && s <= m.to })
 }
 
-// fill removes a record from the missing ones.
+// fill removes a record that came late from the missing ones.
 func (l *life) fill(s events.Sequence) {
 	for i, m := range l.missing {
 		if m.from <= s && s <= m.to {
@@ -200,8 +202,8 @@ func (l *life) fill(s events.Sequence) {
 	}
 }
 
-// Gap is a range of records some of which are missing. For a whole cluster, all records from From to To are missing.
-// For one stream, record To is missing, and so may be any earlier record of the range that belongs to the stream.
+// Gap is a range of missing records. Without Stream, all subscribed records from From to To are missing. With Stream,
+// record To is missing, and so may be any earlier record of the range that belongs to that stream.
 type Gap struct {
 	Log      events.Identity
 	Stream   events.Stream   // the stream of the records; zero for all subscribed ones
@@ -212,7 +214,7 @@ type Gap struct {
 // Published reports whether some of the missing records were published, and later lost or deleted from the stream.
 func (g Gap) Published() bool { return g.To >= g.Floor }
 
-// String returns the gap as a sentence.
+// String returns a sentence that says which records are missing.
 func (g Gap) String() string {
 	what, is, was := fmt.Sprintf("records %d to %d", g.From, g.To), "are", "were"
 	switch {

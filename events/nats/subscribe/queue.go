@@ -21,7 +21,7 @@ type queue struct {
 	more   chan struct{} // holds a token when a message was added
 
 	mu   sync.Mutex
-	held []held // the first one is the message that next returned
+	held []held // in order; next returns the first one
 }
 
 type held struct {
@@ -66,7 +66,7 @@ func (q *queue) add(m jetstream.Msg) error {
 	return nil
 }
 
-// next waits for the oldest message. The message stays in the queue until done.
+// next waits for the oldest message. The message stays in the queue until done is called.
 func (q *queue) next(ctx context.Context) (held, error) {
 	if err := q.await(ctx, 1, math.MaxUint64); err != nil {
 		return held{}, err
@@ -101,10 +101,10 @@ func (q *queue) await(ctx context.Context, n int, through uint64) error {
 }
 
 // settle waits at most a second until n messages up to the position through were redelivered, and sorts the queue: the
-// server redelivers in order only messages that expired at the same moment. It returns true if all came, and no
-// delivery was lost between them: the server may send a new message to a subscriber that was just killed, and the next
-// one here. With false, the caller must read the missing messages from the stream: they were acknowledged late, or come
-// after newer ones.
+// server redelivers in order only messages whose AckWait ended at the same moment. It returns true if all came, and no
+// delivery was lost between them: the server may send one new message to a subscriber that was just killed, and the
+// next one to us. With false, the caller must read the missing messages from the stream: they were acknowledged late,
+// or come after newer ones.
 func (q *queue) settle(ctx context.Context, n int, through uint64) bool {
 	bound, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -119,7 +119,7 @@ func (q *queue) settle(ctx context.Context, n int, through uint64) bool {
 	return all
 }
 
-// done removes the message that next returned.
+// done removes the oldest message, which next returned.
 func (q *queue) done() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -127,7 +127,8 @@ func (q *queue) done() {
 	q.held = q.held[1:]
 }
 
-// keepAlive reports progress on the held messages to the server at this interval, until ctx ends.
+// keepAlive tells the server, at the interval every, that the messages in the queue are still being handled. It ends
+// with ctx.
 func (q *queue) keepAlive(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

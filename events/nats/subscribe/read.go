@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// forgotten is the time without requests after which the server drops a consumer that is not durable. A slower
-	// function loses nothing, because a new consumer is created.
+	// forgotten is the time without requests after which the server drops a consumer that is not durable. If the
+	// function that handles events is slower, nothing is lost, because a new consumer is created.
 	forgotten = 5 * time.Minute
 	expiry    = 30 * time.Second // lifetime of a request for messages
 	heartbeat = 5 * time.Second  // interval of the server's heartbeats for a request
 )
 
-// read reads the messages after s.place with a temporary consumer. It ends before the position before, or with ctx if
-// before is 0.
+// read delivers the messages after s.place, which it reads with a temporary consumer. It ends before the position
+// before; if before is 0, it ends with ctx.
 func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before uint64, deliver delivery) error {
 	bound, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
@@ -68,7 +68,7 @@ func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before u
 	}
 }
 
-// next waits for the next message.
+// next waits for the next message of a temporary consumer.
 func (s *subscriber) next(
 	ctx context.Context, messages jetstream.MessagesContext,
 ) (m jetstream.Msg, at *jetstream.MsgMetadata, err error) {
@@ -86,7 +86,7 @@ func (s *subscriber) next(
 	return m, at, err
 }
 
-// refusal turns an error that the server would always return into a finalError.
+// refusal makes an error final (Run returns it) if the server would give it again each time. what says what was tried.
 func refusal(what string, err error) error {
 	const badRequest = 400
 	err = fmt.Errorf("%s: %w", what, err)
@@ -96,13 +96,14 @@ func refusal(what string, err error) error {
 	return err
 }
 
-// deliver delivers one message until it is taken.
+// deliver passes one message to the function, again and again until the function accepts it. It drops a message that
+// was handled before.
 func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) error {
 	e, err := nats.Decode(&nats.Message{Subject: m.Subject(), Header: m.Headers(), Data: m.Data()})
 	if err != nil {
 		return s.unreadable(ctx, m, at.number, err)
 	}
-	if s.floor.sequence > 0 { // the stream was empty and did not reveal its log
+	if s.floor.sequence > 0 { // the stream was empty at first, so its log was unknown
 		first := nats.ID{Log: e.ID.Log, Sequence: s.floor.sequence}
 		s.floor.raise(first)
 		s.order.Expect(first)
@@ -136,7 +137,8 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 	return nil
 }
 
-// unseen returns what is missing before an event according to its floor, where the sequences do not show it.
+// unseen returns the records that are missing before an event because they were never published. The header Floor shows
+// that where the sequences do not.
 func (s *subscriber) unseen(h *nats.Head) Gap {
 	if next := s.floor.first(); !s.order.dense && next.Log == h.ID.Log && h.Floor > next.Sequence && next.Sequence < h.ID.Sequence {
 		return Gap{Log: h.ID.Log, From: next.Sequence, To: min(h.Floor, h.ID.Sequence) - 1, Floor: h.Floor}
@@ -144,7 +146,7 @@ func (s *subscriber) unseen(h *nats.Head) Gap {
 	return Gap{}
 }
 
-// unreadable handles a message that cannot be decoded.
+// unreadable calls Config.Unreadable for a message that cannot be decoded; without it, Run ends.
 func (s *subscriber) unreadable(ctx context.Context, m jetstream.Msg, place uint64, err error) error {
 	id, _ := nats.RecordID(m.Headers())
 	problem := &UnreadableError{Place: place, Subject: m.Subject(), ID: id, Err: err}
@@ -158,7 +160,7 @@ func (s *subscriber) unreadable(ctx context.Context, m jetstream.Msg, place uint
 	return nil
 }
 
-// insist calls do until it succeeds, or Tries is reached.
+// insist calls do until it succeeds, or has failed Config.Tries times.
 func (s *subscriber) insist(ctx context.Context, id nats.ID, do func(try int) error) error {
 	for try := 1; ; try++ {
 		err := do(try)

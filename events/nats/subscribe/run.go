@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
 
-// Event is a record as the function receives it.
+// Event is one record as the function that handles events receives it.
 type Event struct {
 	nats.Event
 	Place   uint64  // position of the message in the JetStream stream
@@ -24,14 +24,14 @@ type Event struct {
 	Before  nats.ID // for the first event of another epoch or log: the newest record before; else zero
 }
 
-// RefusedError: the function refused an event Config.Tries times.
+// RefusedError says that the function that handles events refused an event Config.Tries times.
 type RefusedError struct {
 	ID    nats.ID
 	Tries int
 	Err   error // of the last try
 }
 
-// Error returns a sentence.
+// Error returns a sentence: which event was refused, how often and why.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("event %s was refused %d times: %v", e.ID, e.Tries, e.Err)
 }
@@ -39,7 +39,7 @@ func (e *RefusedError) Error() string {
 // Unwrap returns the function's error.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// UnreadableError: a message of the stream cannot be decoded.
+// UnreadableError says that a message of the stream cannot be decoded.
 type UnreadableError struct {
 	Place   uint64 // position of the message in the JetStream stream
 	Subject string
@@ -47,7 +47,7 @@ type UnreadableError struct {
 	Err     error
 }
 
-// Error returns a sentence.
+// Error returns a sentence: which message cannot be decoded, and why.
 func (e *UnreadableError) Error() string {
 	if e.ID == (nats.ID{}) {
 		return fmt.Sprintf("message %d of the stream, to %s, is no record of a log: %v", e.Place, e.Subject, e.Err)
@@ -58,7 +58,7 @@ func (e *UnreadableError) Error() string {
 // Unwrap returns the decoding error.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// ErrTaken: a durable subscription of that name requests other events.
+// ErrTaken says that a durable subscription of that name exists and requests other events.
 var ErrTaken = errors.New("a durable subscription of that name asks for something else")
 
 // Run calls take with one event after the other until ctx ends, and then returns nil. If take returns nil, the event is
@@ -99,10 +99,10 @@ func Run(ctx context.Context, js jetstream.JetStream, c Config, take func(contex
 // maxRetry is the longest pause before the server is asked again.
 const maxRetry = 2 * time.Second
 
-// finalError ends Run.
+// finalError wraps an error that ends Run; other errors begin a new session.
 type finalError struct{ error }
 
-// errAgain ends a session and begins another one at once.
+// errAgain ends a session; the next one begins at once.
 var errAgain = errors.New("again")
 
 // subscriber is the state of one Run.
@@ -116,30 +116,31 @@ type subscriber struct {
 	stream  jetstream.Stream // stream of the session
 	begun   bool             // place is known
 	created time.Time        // creation time of the stream: a recreated stream has other positions
-	place   uint64           // all up to this position was taken
+	place   uint64           // all messages up to this position were handled
 	floor   floor            // records that must not be delivered, whatever their positions
 	// Events are requested from this time on, if the stream revealed no first record; 0 for any time
 	asked events.Time
-	// Events before this time are not delivered, because the stream was recreated before it revealed a record; 0 for
+	// Events before this time are not delivered, because the stream was recreated before it had shown a record; 0 for
 	// none
 	since     events.Time
-	newest    Taken     // the last event taken, also by an earlier Run
-	continues bool      // the subscription continues after a record taken before, whatever Start says
+	newest    Taken     // the last event that was handled, also by an earlier Run
+	continues bool      // the subscription continues after a record that was handled before, whatever Start says
 	notKept   string    // last error of State; empty after a success
 	lost      gaps      // missing records that no event has reported yet
 	holes     []hole    // skipped positions that are not checked yet
 	proved    time.Time // time of the last check
 	acked     string    // reply subject of the last acknowledgement
 	taken     uint64    // number of events taken
-	trouble   bool      // Trouble was called
+	trouble   bool      // Trouble was called with an error, and not with nil since
 }
 
-// session receives events until there is an error of the server. The next session continues after the last event taken.
+// session receives events until there is an error of the server. The next session continues after the last event that
+// was handled.
 func (s *subscriber) session(ctx context.Context) error {
 	if err := s.connected(ctx); err != nil {
 		return err
 	}
-	run := ctx // the function's context: it survives a broken connection
+	run := ctx // the context for the function that handles events: it survives a broken connection
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	away := s.conn.StatusChanged(natsgo.DISCONNECTED, natsgo.RECONNECTING, natsgo.CLOSED)
@@ -158,7 +159,7 @@ func (s *subscriber) session(ctx context.Context) error {
 	return err
 }
 
-// connected waits for a connection.
+// connected waits for a connection to the server.
 func (s *subscriber) connected(ctx context.Context) error {
 	for !s.conn.IsConnected() {
 		changed := s.conn.StatusChanged(natsgo.CONNECTED, natsgo.CLOSED)
@@ -186,13 +187,13 @@ func (s *subscriber) connected(ctx context.Context) error {
 
 const answer = 5 * time.Second // limit for an answer of the server
 
-// delivery delivers the message at this position until it is taken.
+// delivery passes the message at this position to the function that handles events, until the function accepts it.
 type delivery func(m jetstream.Msg, at place) error
 
 // place is the position of a message in the stream, and the number of messages that the server has after it.
 type place struct{ number, pending uint64 }
 
-// follow finds the stream and the position in it, and receives events from there.
+// follow finds the stream and the position in it, and receives events from that position on.
 func (s *subscriber) follow(ctx context.Context, deliver delivery) error {
 	bound, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
@@ -221,8 +222,8 @@ func (s *subscriber) follow(ctx context.Context, deliver delivery) error {
 	return s.read(ctx, stream, 0, deliver)
 }
 
-// locate sets the position to continue after: the previous one if the stream is the same, else that of the last event
-// taken in the new stream.
+// locate sets the position to continue after. In the same stream that is the previous position, else the position of
+// the last handled event in the new stream.
 func (s *subscriber) locate(ctx context.Context, f *finder) error {
 	info := f.stream.CachedInfo()
 	var from uint64
@@ -242,7 +243,7 @@ func (s *subscriber) locate(ctx context.Context, f *finder) error {
 	return nil
 }
 
-// begin returns the position where a subscription begins: after the last event taken, if known.
+// begin returns the position where a subscription begins: after the last handled event if one is known, else by Start.
 func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	if s.continues {
 		from, err := s.seek(ctx, f)
@@ -267,8 +268,8 @@ func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	return from, nil
 }
 
-// again returns the position to continue with in the same stream. It is the next position, unless the store was
-// restored, or lost its newest messages, and was refilled, so that another message is there.
+// again returns the position to continue with in the same stream. It is the next position, unless another message is at
+// the last one: the store was restored, or lost its newest messages, and was refilled.
 func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 	next := s.floor.first()
 	if next == (nats.ID{}) || s.place == 0 {
@@ -292,8 +293,8 @@ func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 	return f.after(ctx, preceding(next))
 }
 
-// anew returns the position to continue with in another stream. If that stream is just being refilled, records before
-// the floor also come; deliver skips them.
+// anew returns the position to continue with in a stream that was deleted and created again. If that stream is just
+// being refilled, records that were handled before also come; deliver skips them.
 func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err error) {
 	next := s.floor.first()
 	if next == (nats.ID{}) {
@@ -308,7 +309,7 @@ func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err erro
 	return from, err
 }
 
-// rejoin returns the position of the record to continue with, or of the one after it, in another stream.
+// rejoin returns the position of record next in a new stream; if it is missing, that of the record after it.
 func (s *subscriber) rejoin(ctx context.Context, f *finder, next nats.ID) (uint64, error) {
 	if preceding(next) == s.newest.ID {
 		return s.seek(ctx, f)

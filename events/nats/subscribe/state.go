@@ -8,30 +8,30 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Taken identifies the last event that a subscription took.
+// Taken identifies the last event that a subscription has handled.
 type Taken struct {
 	ID    nats.ID     // zero when none was taken
-	Chain events.Hash // the log's chain value after that record; zero when its message had none
+	Chain events.Hash // the log's hash after that record; zero when its message had none
 
 	// Doubt is the first record before ID that may be missing without a report: positions of the stream were skipped
-	// and not checked yet, or were found missing and no event has reported it yet. Zero for none.
+	// and not checked yet, or were found missing and no event has reported that yet. Zero for none.
 	Doubt  nats.ID
 	Stream time.Time // creation time of the stream that Doubt is about; zero without Doubt
 }
 
-// State stores the last event taken outside the server. The server loses a durable subscription together with its
-// stream. With a State the next Run continues after the last event all the same, and never delivers an earlier one.
-// Only one Run at a time may use it.
+// State stores the last handled event outside the server. The server loses a durable subscription together with its
+// stream. With a State the next Run continues after the last handled event all the same, and never delivers an earlier
+// one. Only one Run at a time may use it.
 type State interface {
 	// Load returns the value of the last Save; zero when there is none. An error ends Run.
 	Load() (Taken, error)
-	// Save stores the last event taken. Run calls it after the function took the event and before the acknowledgement.
-	// If it returns an error, Run goes on and sends NoticeNotKept. With a durable name the server still stores the
-	// event, without one nothing does.
+	// Save stores the last handled event. Run calls it after the function has accepted the event and before the
+	// acknowledgement. If Save returns an error, Run goes on and sends NoticeNotKept. The server still stores the event
+	// if the subscription has a durable name.
 	Save(Taken) error
 }
 
-// load reads the State, including what another Run stored while this one was waiting.
+// load reads the State, including what another Run stored while this one was waiting for it.
 func (s *subscriber) load() error {
 	if s.State == nil {
 		return nil
@@ -61,14 +61,14 @@ func (s *subscriber) load() error {
 	return nil
 }
 
-// keep records that an event was taken, in the subscriber and in the State.
+// keep notes that an event was handled, in the subscriber and in the State.
 func (s *subscriber) keep(taken Taken) {
 	s.newest = taken
 	s.floor.took(taken.ID)
 	s.save()
 }
 
-// save stores the last event and the doubt in the State.
+// save stores in the State the last handled event, and the first record that may be missing.
 func (s *subscriber) save() {
 	// There is nothing to store before the first event: the next start begins at the same place
 	if s.State == nil || s.newest == (Taken{}) {
@@ -97,7 +97,7 @@ func (s *subscriber) doubt() (first nats.ID, stream time.Time) {
 		first, stream = nats.ID{Log: s.holes[0].log, Sequence: s.holes[0].from}, s.holes[0].stream
 	}
 	if len(s.lost) > 0 && (first.Log != s.lost[0].Log || s.lost[0].From < first.Sequence) {
-		// Without a stream: it is certainly missing
+		// Without a creation time: the record is certainly missing
 		first, stream = nats.ID{Log: s.lost[0].Log, Sequence: s.lost[0].From}, time.Time{}
 	}
 	return first, stream

@@ -17,15 +17,15 @@ import (
 )
 
 // StateFile is a State in a file. Save replaces the file atomically, so a reader sees the old or the new content, even
-// if the process is killed. While a Run uses the file, others wait: they would overwrite each other's events. Save
-// syncs the file to disk at most once a second, and Close always does. So after a power cut the file may be older; then
-// the server's state counts, unless that is lost too.
+// if the process is killed. While a Run uses the file, other Runs that open it wait: they would overwrite each other's
+// events. Save syncs the file to disk at most once a second, and Close always does. So after a power cut the file may
+// be older; then the server's state counts, unless that is lost too.
 type StateFile struct {
 	path   string
 	are    stateJSON // content of the file without the event
 	lock   *os.File  // held by the Run that uses it; nil before
 	synced time.Time
-	newer  bool // the file is newer than the content known to be on disk
+	newer  bool // the file is newer than the content that was last synced to disk
 }
 
 // stateJSON is the content of the file, on one line.
@@ -68,8 +68,8 @@ func OpenStateFile(path, cluster, durable string) (*StateFile, error) {
 
 func (f *StateFile) temporary() string { return fmt.Sprintf("%s.%d.tmp", f.path, os.Getpid()) }
 
-// tidy removes temporary files of killed processes. It keeps files younger than a minute, which a live process may be
-// writing.
+// tidy removes temporary files that killed processes left. It keeps files younger than a minute, which a live process
+// may be writing.
 func (f *StateFile) tidy() {
 	there, _ := os.ReadDir(filepath.Dir(f.path)) // unreadable entries stay
 	for _, entry := range there {
@@ -102,7 +102,7 @@ func (f *StateFile) hold() error {
 	return nil
 }
 
-// Load implements State.
+// Load implements State: it reads the last handled event from the file; zero if the file does not exist.
 func (f *StateFile) Load() (Taken, error) {
 	text, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +156,7 @@ func (f *StateFile) parse(text []byte) (taken Taken, err error) {
 	return taken, nil
 }
 
-// Save implements State.
+// Save implements State: it replaces the file with one that has the event, and syncs it at most once a second.
 func (f *StateFile) Save(taken Taken) error {
 	now := f.are
 	now.Last = taken.ID.String()
@@ -177,7 +177,7 @@ func (f *StateFile) Save(taken Taken) error {
 	return nil
 }
 
-// replace writes a temporary file and renames it. With safe it also syncs file and name.
+// replace writes text to a temporary file and renames it. With safe it also syncs the file and its name to disk.
 func (f *StateFile) replace(text []byte, safe bool) (err error) {
 	file, err := os.OpenFile(f.temporary(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -222,7 +222,7 @@ func (f *StateFile) Close() error {
 	return nil
 }
 
-// syncName makes the name of a file durable.
+// syncName syncs the directory of a file, so that a new or changed name survives a power cut.
 func syncName(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Buckets tracks how much log each namespace has written. Each namespace has a leaky bucket: a record adds its weight,
-// and one budget (events.Settings.NamespaceBudget) leaks per hour. So a namespace that writes less than its budget per
-// hour is never over it, and none writes more than two budgets in full within an hour. Buckets are folded from
-// records, so a restart does not reset them.
+// Buckets tracks how much log each namespace has written lately. Each namespace has a leaky bucket: a record adds its
+// weight in bytes, and one budget (events.Settings.NamespaceBudget) leaks per hour. So a namespace that writes less
+// than its budget per hour never exceeds it, and none writes more than two budgets in full within an hour. Buckets are
+// computed from records, so a restart does not reset them.
 type Buckets struct {
 	of   map[string]*Bucket // by namespace
-	most int                // when the map has more entries, empty buckets are dropped
+	most int                // when the map has more entries than this, empty buckets are dropped
 }
 
 // New returns empty buckets.
@@ -24,8 +24,8 @@ func New() Buckets { return Buckets{of: map[string]*Bucket{}} }
 
 // Bucket is the leaky bucket of a namespace. The zero Bucket is empty.
 type Bucket struct {
-	bytes int64       // Invariant: 0 <= bytes <= maxShare budgets
-	at    events.Time // the time as of which bytes holds
+	bytes int64 // as of time at. Invariant: 0 <= bytes <= maxShare budgets
+	at    events.Time
 }
 
 const (
@@ -42,17 +42,18 @@ func (s *Bucket) Left(now events.Time, budget int64) int64 {
 	return max(0, s.bytes-int64(leaked))
 }
 
-// Add adds a record's weight, up to maxShare budgets.
+// Add adds the weight of a record in bytes. The bucket holds at most maxShare budgets.
 func (s *Bucket) Add(weight int, now events.Time, budget int64) {
 	s.bytes = min(s.Left(now, budget)+int64(weight), maxShare*budget)
 	s.at = now
 }
 
-// Shift moves the bucket by a clock step.
+// Shift adds a clock step to the bucket's time, so that the bytes in it stay the same.
 func (s *Bucket) Shift(step time.Duration) { s.at = s.at.Add(step) }
 
-// Full reports whether share, the bytes in a bucket, is two budgets, less what leaks in a minute. The namespace has
-// then written faster than its budget for a long time. Example: with a budget of 60 MB, Full is true from 119 MB on.
+// Full reports whether share, the bytes in a bucket, is at least two budgets less what leaks in a minute. The namespace
+// has then written faster than its budget for a long time. Example: with a budget of 60 MB, Full is true from 119 MB
+// on.
 func Full(share, budget int64) bool {
 	return share >= maxShare*budget-budget/int64(leakTime/time.Minute)
 }
@@ -65,7 +66,7 @@ func (b *Buckets) Left(namespace string, now events.Time, budget int64) int64 {
 	return 0
 }
 
-// Over returns the namespaces over budget, in alphabetical order.
+// Over returns the namespaces whose bucket holds more than one budget, in alphabetical order.
 func (b *Buckets) Over(now events.Time, budget int64) (names []string) {
 	for namespace, s := range b.of {
 		if s.Left(now, budget) > budget {
@@ -76,8 +77,8 @@ func (b *Buckets) Over(now events.Time, budget int64) (names []string) {
 	return names
 }
 
-// Apply adds a record to the bucket of its namespace. A StateStored record is charged to no namespace, because it is
-// written when a file is full, whoever filled it. With a budget of 0 nothing is tracked.
+// Apply adds the weight of a record to the bucket of its namespace. A StateStored record counts for no namespace,
+// because it is written when a file of the log is full, whoever filled it. With a budget of 0 nothing is tracked.
 func (b *Buckets) Apply(rec *events.Record, namespace string, budget int64) {
 	if budget == 0 || namespace == "" || rec.Kind == events.KindStateStored {
 		return
@@ -94,7 +95,8 @@ func (b *Buckets) Apply(rec *events.Record, namespace string, budget int64) {
 	s.Add(events.Weight(rec), rec.Time, budget)
 }
 
-// ApplyToController folds a record of the controller's stream.
+// ApplyToController updates the buckets by a record of the controller's own stream. A clock step shifts them, a budget
+// of 0 clears them, and a PassedOver record (a count of skipped observations) is charged to its namespace.
 func (b *Buckets) ApplyToController(rec *events.Record, budget int64) {
 	switch f := rec.Facts.(type) {
 	case *events.ClockStepped:
@@ -110,7 +112,7 @@ func (b *Buckets) ApplyToController(rec *events.Record, budget int64) {
 	}
 }
 
-// ToWire encodes the buckets that are not empty.
+// ToWire adds the buckets that are not empty to the encoded state of the controller.
 func (b *Buckets) ToWire(s *pb.WorldState, now events.Time, budget int64) {
 	for _, namespace := range slices.Sorted(maps.Keys(b.of)) {
 		if x := b.of[namespace]; x.Left(now, budget) > 0 {
@@ -119,7 +121,7 @@ func (b *Buckets) ToWire(s *pb.WorldState, now events.Time, budget int64) {
 	}
 }
 
-// FromWire decodes the buckets.
+// FromWire takes the buckets from the encoded state of the controller.
 func (b *Buckets) FromWire(s *pb.WorldState) {
 	clear(b.of)
 	for _, w := range s.GetShares() {

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Book holds the commands in flight of one subject (such as a Job), and their backoffs:
+// Book holds the commands in flight (decided, and not ended) of one subject, such as a Job, and their backoffs:
 //
 //	in flight --refused--> retrying (sent again) --done, or another way to end--> ended
 //	                          |                                                     ^
@@ -30,30 +30,32 @@ type Book[S any] struct {
 	flights  map[events.CommandID]*Flight
 	Itself   Target                    // commands about the subject itself
 	backoffs [events.MaxBackoff]Retry  // shared backoffs; index 0 is that of BackoffOwn + 1
-	counts   [events.MaxSlot + 1]int32 // number of commands in flight per slot
+	counts   [events.MaxSlot + 1]int32 // number of commands in flight per slot (kind of use, such as "status write")
 }
 
-// Rows maps each command kind to its effect on subjects of type S.
+// Rows maps each command kind to its effect on subjects (such as Jobs) of type S.
 type Rows[S any] [events.MaxCommandKind + 1]Row[S]
 
 // Row is the effect of one command kind on a subject. If all functions are nil, the command is about the subject
-// itself. It is retried if its traits say so, and ends with a restart of the process; a decision asks for it again if
-// it is still wanted.
+// itself. It is retried if its traits say so. A restart of the process ends it; a new decision asks for it if it is
+// still wanted.
 type Row[S any] struct {
 	// Launch starts a command: it finds the object that the command is about and calls Book.Launch with its Target. It
 	// may do nothing if the object is gone.
 	Launch func(S, *Flight)
-	// End folds the outcome of the newest try; made is the name of the created object, if any. If End is nil, the
-	// command is retried if its traits say so; otherwise it leaves flight, and Over is called.
+	// End updates the subject when the newest try of the command has ended; made is the name of the created object, if
+	// any. If End is nil, the command is retried if its traits say so; otherwise it is no longer in flight, and Over is
+	// called.
 	End func(s S, f *Flight, e *events.CommandEnded, made string)
-	// Over folds the outcome of a command without End, after the command has left flight.
+	// Over updates the subject when a command without End has ended.
 	Over func(s S, f *Flight, e *events.CommandEnded, made string)
-	// Landed is called when a command has left flight, for any reason.
+	// Landed is called when a command is no longer in flight, for any reason.
 	Landed func(S, *Flight)
-	// Withdraw folds the decision to cancel the command. If it is nil, a command in backoff is marked as cancelled, and
-	// any other leaves flight.
+	// Withdraw updates the subject when a decision cancels the command. If it is nil, a command in backoff is marked as
+	// cancelled, and any other command ends.
 	Withdraw func(S, *Flight)
-	// Restart folds a restart of the process while the command was in flight. If it is nil, the command leaves flight.
+	// Restart updates the subject when the process has restarted while the command was in flight. If it is nil, the
+	// command ends.
 	Restart func(S, *Flight)
 }
 
@@ -105,10 +107,11 @@ func New[S any](subject S, rows *Rows[S], settings *events.Settings) Book[S] {
 	return Book[S]{subject: subject, rows: rows, settings: settings, flights: map[events.CommandID]*Flight{}}
 }
 
-// row returns the row of the command's kind: its effect on the subject.
+// row returns the functions that define the effect of the command on the subject.
 func (b *Book[S]) row(f *Flight) *Row[S] { return &b.rows[f.Command.Traits().Kind] }
 
-// Decide folds a decision: it launches the decision's commands, and cancels the commands that the decision withdraws.
+// Decide applies a recorded decision: it launches the decision's commands, and cancels the commands that the decision
+// withdraws.
 func (b *Book[S]) Decide(rec *events.Record, d *events.Decision) {
 	for place, c := range d.Commands() {
 		if w, ok := c.(*events.Withdraw); ok {
@@ -128,7 +131,7 @@ func NewFlight(name events.CommandID, c events.Command, since events.Time) *Flig
 	return &Flight{Command: c, Since: since, decided: name.Decided, place: name.Place, slot: c.Traits().Slot}
 }
 
-// Launch puts f in flight at target t. It replaces a command in the same slot.
+// Launch puts f in flight as a command about the object t. It replaces a command in the same slot.
 func (b *Book[S]) Launch(f *Flight, t *Target) {
 	if old := t.Flight(f.slot); old != nil {
 		b.remove(old)
@@ -138,14 +141,14 @@ func (b *Book[S]) Launch(f *Flight, t *Target) {
 	b.counts[f.slot]++
 }
 
-// Relaunch does the same as Launch for a command from a stored state; it does nothing if f is nil.
+// Relaunch puts a command from a stored state in flight again, as Launch does; it does nothing if f is nil.
 func (b *Book[S]) Relaunch(f *Flight, t *Target) {
 	if f != nil {
 		b.Launch(f, t)
 	}
 }
 
-// withdraw folds the decision to cancel a command.
+// withdraw cancels the command with the ID name, as a decision asks.
 func (b *Book[S]) withdraw(name events.CommandID) {
 	f := b.flights[name]
 	if f == nil {
@@ -161,7 +164,7 @@ func (b *Book[S]) withdraw(name events.CommandID) {
 	}
 }
 
-// End folds the outcome of a command. It does nothing if an observation has already ended the command.
+// End applies the recorded outcome e of a command. It does nothing if an observation has already ended the command.
 func (b *Book[S]) End(rec *events.Record, e *events.CommandEnded) {
 	f := b.flights[e.Command]
 	if f == nil {
@@ -183,7 +186,7 @@ func (b *Book[S]) End(rec *events.Record, e *events.CommandEnded) {
 	}
 }
 
-// Retry folds a failed try of a command that is retried.
+// Retry updates the backoff of a command that stays in flight after try e has failed.
 func (b *Book[S]) Retry(now events.Time, f *Flight, e *events.CommandEnded) {
 	if f.Refused == nil {
 		f.Refused = b.Backoff(f.Command)
@@ -191,7 +194,7 @@ func (b *Book[S]) Retry(now events.Time, f *Flight, e *events.CommandEnded) {
 	f.Refused.Again(b.settings, now, e)
 }
 
-// Land removes a command that has ended from flight.
+// Land removes a command that has ended.
 func (b *Book[S]) Land(f *Flight) {
 	if !b.remove(f) {
 		return
@@ -211,11 +214,11 @@ func (b *Book[S]) remove(f *Flight) bool {
 	return true
 }
 
-// Restart folds a restart of the process: the outcomes of commands in flight are now unknown.
+// Restart applies a restart of the process: the outcomes of the commands in flight are now unknown.
 func (b *Book[S]) Restart() {
 	for _, f := range b.InOrder() {
 		if b.flights[f.Name()] != f {
-			continue // the end of another command has ended it
+			continue // ended by the end of another command in this loop
 		}
 		if restart := b.row(f).Restart; restart != nil {
 			restart(b.subject, f)
@@ -225,7 +228,7 @@ func (b *Book[S]) Restart() {
 	}
 }
 
-// Shift moves the times by a clock step.
+// Shift adds a clock step to all times, so that what has passed of each backoff stays the same.
 func (b *Book[S]) Shift(step time.Duration) {
 	for i := range b.backoffs {
 		b.backoffs[i].Shift(step)
@@ -237,7 +240,7 @@ func (b *Book[S]) Shift(step time.Duration) {
 	}
 }
 
-// Backoff returns the backoff for commands like c: the shared one, or a new one.
+// Backoff returns the backoff for commands like c: the one that such commands share, or else a new one.
 func (b *Book[S]) Backoff(c events.Command) *Retry {
 	if of := c.Traits().Backoff; of != events.BackoffOwn {
 		return b.Shared(of)
@@ -245,19 +248,19 @@ func (b *Book[S]) Backoff(c events.Command) *Retry {
 	return &Retry{}
 }
 
-// Shared returns a shared backoff.
+// Shared returns the backoff that commands of the group of share.
 func (b *Book[S]) Shared(of events.Backoff) *Retry { return &b.backoffs[of-1] }
 
 // Busy reports whether a command of the subject is in flight.
 func (b *Book[S]) Busy() bool { return len(b.flights) > 0 }
 
-// Flight returns the flight of the command called name; nil if it has ended.
+// Flight returns the command with the ID name, with its state; nil if it has ended.
 func (b *Book[S]) Flight(name events.CommandID) *Flight { return b.flights[name] }
 
 // Count returns the number of commands in flight in slot s, over all targets.
 func (b *Book[S]) Count(s events.Slot) int32 { return b.counts[s] }
 
-// InFlight returns the command called name; nil if it has ended.
+// InFlight returns the command with the ID name; nil if it has ended.
 func (b *Book[S]) InFlight(name events.CommandID) events.Command {
 	if f := b.flights[name]; f != nil {
 		return f.Command
@@ -265,13 +268,13 @@ func (b *Book[S]) InFlight(name events.CommandID) events.Command {
 	return nil
 }
 
-// GaveUp reports whether the command called name was cancelled and its outcome is awaited.
+// GaveUp reports whether the command with the ID name was cancelled while its outcome is still awaited.
 func (b *Book[S]) GaveUp(name events.CommandID) bool {
 	f := b.flights[name]
 	return f != nil && f.Cancelled
 }
 
-// Retrying returns the command called name if it is in backoff and still wanted; else nil.
+// Retrying returns the command with the ID name if it is in backoff after a refusal and still wanted; else nil.
 func (b *Book[S]) Retrying(name events.CommandID) *Flight {
 	if f := b.flights[name]; f.InBackoff() && !f.Cancelled {
 		return f

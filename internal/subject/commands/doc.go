@@ -1,7 +1,8 @@
-// Package commands holds the commands in flight of a subject, such as a Job, and the backoffs of refused ones. The
-// effect of a command on its subject is defined by the subject's [Rows]; the package knows neither pods nor Jobs.
+// Package commands keeps the commands in flight (decided, and not ended) of a subject, such as a Job, and the backoffs
+// of refused ones. The effect of a command on its subject is defined by the subject's [Rows]; the package knows neither
+// pods nor Jobs.
 //
-// A [Book] is folded from records, like its subject. It reads no clock, and the same records give the same book.
+// A [Book] is computed from records, like its subject. It reads no clock, and the same records give the same book.
 //
 // # Concurrency
 //

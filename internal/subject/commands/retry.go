@@ -6,18 +6,19 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Retry is the backoff of one command, or of commands that share it.
+// Retry is the wait before a refused command is tried again. Some commands share one Retry.
 type Retry struct {
-	Class events.RefusalClass // of the newest refusal; 0 after an unknown outcome
+	Class events.RefusalClass // why the newest try was refused; 0 after an unknown outcome
 	Count uint32              // consecutive tries that failed (refused, or outcome unknown), up to Noted
 	Since events.Time         // time of the first of these failures
 	Noted events.Time         // time of the newest failure with a record
 	Until events.Time         // end of the backoff
 }
 
-// Refused records a refusal of a command that was decided at time since. The wait before the next try is twice as long
-// as the last (J-017), and at least as long as the server asked for. Commands decided before the end of the backoff
-// belong to the try that began it: 10 creates of one decision that are refused count as one try.
+// Refused extends the backoff after a command was refused that was decided at time since; s has the limits, f the
+// refusal. The wait before the next try is twice as long as the last (J-017), and at least as long as the server asked
+// for. Commands decided before the end of the backoff belong to the try that began it: 10 creates of one decision that
+// are refused count as one try.
 func (r *Retry) Refused(s *events.Settings, since, now events.Time, f *events.CommandEnded) {
 	tries := uint32(0)
 	if since >= r.Until {
@@ -26,8 +27,8 @@ func (r *Retry) Refused(s *events.Settings, since, now events.Time, f *events.Co
 	r.note(s, now, f, tries)
 }
 
-// Again records that a retried command failed again now. It counts each try that was due until now, also those without
-// a record. A try before its due time (a probe) is not counted, and does not move the next one.
+// Again extends the backoff when a retried command failed again now. It counts each try that was due until now, also
+// tries without a record. A try before its due time (a probe) is not counted, and does not move the next one.
 func (r *Retry) Again(s *events.Settings, now events.Time, f *events.CommandEnded) {
 	if r.Count == 0 {
 		r.note(s, now, f, 1)
@@ -39,7 +40,7 @@ func (r *Retry) Again(s *events.Settings, now events.Time, f *events.CommandEnde
 	r.Until = max(next, now.Add(f.RetryAfter))
 }
 
-// note records a refusal or an unknown outcome; tries is added to Count.
+// note extends the backoff by a refusal or an unknown outcome; tries is added to Count.
 func (r *Retry) note(s *events.Settings, now events.Time, f *events.CommandEnded, tries uint32) {
 	if r.Count == 0 {
 		r.Since = now
@@ -76,13 +77,13 @@ func Doubled(first, limit time.Duration, n uint32) time.Duration {
 	return min(d, limit)
 }
 
-// Wished reports whether no try before Until makes sense: the API server asked to wait that long, or the namespace is
+// Wished reports whether a try before Until makes no sense: the API server asked to wait that long, or the namespace is
 // under deletion.
 func (r *Retry) Wished(s *events.Settings) bool {
 	return r.Class == events.RefusedNamespaceTerminating || r.Until > r.Noted.Add(r.wait(s, r.Count))
 }
 
-// Denied reports whether the newest try was refused for a reason that does not pass by waiting.
+// Denied reports whether the newest try was refused for a reason that does not go away by waiting.
 func (r Retry) Denied() bool {
 	switch r.Class {
 	case 0, events.RefusedConflict, events.RefusedServer, events.RefusedTooManyRequests:
@@ -92,13 +93,13 @@ func (r Retry) Denied() bool {
 	}
 }
 
-// Next returns the time of the first retry after now. tries is the number of retries from Until up to now. Without new
-// records, a command is retried at Until and then with doubling waits. This depends on the state only, so a restart
+// Next returns the time of the first retry after now, and as tries the number of retries from Until up to now. Without
+// new records, a command is retried at Until and then with doubling waits. This depends on the state only, so a restart
 // changes nothing.
 func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries uint32) {
 	for at = r.Until; at <= now; {
 		tries++
-		step := max(r.wait(s, r.Count+tries), time.Millisecond) // guard against any value that a log may have
+		step := max(r.wait(s, r.Count+tries), time.Millisecond) // at least 1 ms: the loop must end with any log
 		if step >= s.MaxAPIBackoff {                            // all later steps are equal
 			more := int64(now.Sub(at)) / int64(step)
 			return at + events.Time((more+1)*int64(step)), tries + uint32(more)
@@ -108,7 +109,7 @@ func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries
 	return at, tries
 }
 
-// Shift moves the times by a clock step.
+// Shift adds a clock step to the times, so that what has passed of the backoff stays the same.
 func (r *Retry) Shift(step time.Duration) {
 	r.Since, r.Noted, r.Until = r.Since.Add(step), r.Noted.Add(step), r.Until.Add(step)
 }

@@ -19,7 +19,7 @@ func FlightToWire(f *Flight, names *pb.StateNames) *pb.Flight {
 	return w
 }
 
-// RetryToWire encodes a backoff; nil if it is empty.
+// RetryToWire encodes a backoff for a stored state; nil if it is empty.
 func RetryToWire(r *Retry) *pb.Retry {
 	if r == nil || *r == (Retry{}) {
 		return nil
@@ -29,7 +29,7 @@ func RetryToWire(r *Retry) *pb.Retry {
 	}
 }
 
-// RetryFromWire decodes a backoff.
+// RetryFromWire decodes a backoff from a stored state.
 func RetryFromWire(w *pb.Retry) Retry {
 	return Retry{
 		Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil()),

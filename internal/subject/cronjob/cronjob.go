@@ -10,69 +10,68 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
-// CronJob is the state folded from the records of one CronJob's stream. One reconcile of the built-in controller takes
-// several decisions here, because each is based on the results of the commands before. They form a pass; Pass holds
-// what the current pass has done.
+// CronJob is the state of one CronJob, computed from its records. One reconcile of the built-in controller takes
+// several decisions here, because each is based on the results of the commands before. These decisions form a "pass";
+// the field Pass holds what the current pass has done.
 type CronJob struct {
 	Stream   events.Stream
 	Ref      events.JobRef
 	Settings *events.Settings
 	Now      events.Time
 	Head     events.Sequence
-	First    events.Sequence // its first record
+	First    events.Sequence // its first record (sequence number in the log)
 
 	Seen events.CronJobSeen // newest observed object, including our confirmed status writes
 	Gone bool
 
-	// The status to publish. Only setActive changes Active
+	// The status to publish. Only method setActive changes Active
 	Active                    []events.RunName
 	LastSchedule, LastSuccess events.Time
 
 	Runs     map[types.UID]*Run // the CronJob's Jobs (C-101); changed by putRun and dropRun
-	Ledger   events.TickLedger  // the ledger of due times; not begun while Counting is false
+	Ledger   events.TickLedger  // which due times have started or will not start; valid once Counting is true
 	Counting bool
 	Watched  events.Time // when the newest controller run began, or when the CronJob was first seen
-	// Edited is the time of a change of schedule or zone, if nothing else has happened since; 0 for none. The CronJob
-	// then wakes at Pending (C-093), which cannot be computed from the new schedule. Pending is also kept during a
-	// suspension. 0 means never, and Pending may be in the past.
+	// Edited is the time of a change of schedule or zone, if nothing else has happened since; 0 for none. The next
+	// decision is then made at the time Pending (C-093), which cannot be computed from the new schedule. Pending is
+	// also kept during a suspension; 0 means never, and it may be in the past.
 	Edited, Pending events.Time
 	Pass            CronPass
-	Start           *CronStart // the run being started; nil for none
-	// Late holds runs whose create may still reach the API server: the outcome was unknown, and a live read did not
-	// find the Job. A run in stage StartThere has been found since.
+	Start           *CronStart // the Job being created for a due time or a user; nil for none
+	// Late holds Jobs whose create may still reach the API server: the outcome was unknown, and a live read did not
+	// find the Job. If the Job was found later, its stage is StartThere.
 	Late []CronStart
-	// Freed is when the ended Job of the latest started run was deleted; 0 for none. Until then the name was taken for
-	// all due times of the same minute (C-152). So no due time of that minute up to Freed starts a Job (C-085).
+	// Freed is when the ended Job of the latest started due time was deleted; 0 for none. Until then its name was taken
+	// for all due times of the same minute (C-152). So no due time of that minute up to Freed starts a Job (C-085).
 	Freed events.Time
 	Look  bool // the object may have changed: read it before the next status write
-	// Triggered is the value of the newest handled trigger.
+	// Triggered is the value of the trigger annotation (a user's request for a run) that was handled last.
 	Triggered string
-	// Went holds Jobs whose deletion was seen while commands were in flight. If the result of such a command shows one
-	// of these Jobs, the result is older than the deletion.
+	// Went holds Jobs whose deletion was seen while commands were in flight. A command's result that shows one of these
+	// Jobs is older than the deletion.
 	Went []types.UID
 
 	Sight CronSight // what another controller does
-	Told  Told      // records that answers to users refer to
+	Told  Told      // records that answers to users cite
 
 	byName  []*Run             // Runs, sorted by name
 	listed  map[types.UID]bool // set of Active; nil while Active is short
 	strange []types.UID        // Jobs in other namespaces that name it as their owner; see TakeStrange
 	book    commands.Book[*CronJob]
-	zones   *Zones // of all CronJobs
-	watch   *Watch // of all CronJobs
+	zones   *Zones // time zone rules, shared by all CronJobs
+	watch   *Watch // times in which nobody watched, shared by all CronJobs
 	plan    CronPlan
-	heard   bool // a Job named it as its owner
+	heard   bool // some Job named it as its owner
 }
 
-// Run is a Job of a CronJob.
+// Run is a Job of a CronJob, as far as its CronJob needs to know it.
 type Run struct {
 	events.RunSeen
-	Told    bool        // the ledger has the start of this Job
-	Removed bool        // our deletion succeeded; an observation without a deletion is older
+	Told    bool        // Ledger has the start of this Job
+	Removed bool        // our deletion succeeded; an observation that does not show it is older
 	First   events.Time // when first seen
 	Ended   events.Time // when its end was first seen; 0 while it runs
-	// Asked is TickManual or TickTriggered if no due time asked for the Job, as the ledger says. AskedBy is the user
-	// who did.
+	// Asked is TickManual or TickTriggered if a user asked for the Job, and not a due time. AskedBy is that user.
 	Asked   events.TickFate
 	AskedBy string
 }
@@ -87,11 +86,11 @@ func (r *Run) Deleting() bool { return r.Deleted != 0 || r.Removed }
 // deletion.
 func (r *Run) Vanished() bool { return r.Removed && r.Deleted == 0 }
 
-// CronPass is what one pass has done. A pass begins with a change of the CronJob, and does each step at most once, as
-// one reconcile of the built-in controller does.
+// CronPass is what one pass has done: the decisions that correspond to one reconcile of the built-in controller. A pass
+// begins with a change of the CronJob, and does each step at most once.
 type CronPass struct {
 	Told                 []string    // reasons of the Kubernetes Events sent
-	Kept, Found, Missing []types.UID // Jobs: deletion failed; found by a live read; not found by a live read
+	Kept, Found, Missing []types.UID // Jobs whose deletion failed; that a live read found; that it did not find
 	Read                 bool        // the CronJob itself was read
 	Over                 bool        // an error ended the pass; the next one begins after a backoff (C-190)
 	Unwritten            bool        // the status write failed
@@ -99,23 +98,23 @@ type CronPass struct {
 	Since                events.Time // start of the pass
 }
 
-// StartStage is the progress of starting a run. The numbers are stored and never change.
+// StartStage is the progress of creating the Job for a due time. The numbers are stored and never change.
 type StartStage uint8
 
-// The stages.
+// The stages of a start.
 const (
-	StartAsked   StartStage = 1 // the create is in flight
-	StartUnknown StartStage = 2 // the outcome is unknown
-	StartTaken   StartStage = 3 // an object with its name exists (C-160)
+	StartAsked   StartStage = 1 // the create request is in flight
+	StartUnknown StartStage = 2 // the outcome of the create is unknown
+	StartTaken   StartStage = 3 // an object with the Job's name exists (C-160)
 	StartThere   StartStage = 4 // the Job exists
-	StartRefused StartStage = 5 // the API server refused it
-	StartForeign StartStage = 6 // the object with that name is not the CronJob's
-	StartMissing StartStage = 7 // for a triggered run: not created, and asked for again
+	StartRefused StartStage = 5 // the API server refused the create
+	StartForeign StartStage = 6 // the object with the Job's name is not the CronJob's
+	StartMissing StartStage = 7 // for a run that a user triggered: not created, and asked for again
 	StartAnother StartStage = 8 // the name belongs to the Job of another due time of that minute (C-152)
-	StartLater   StartStage = 9 // for a triggered run: the API server failed; it is retried for a while
+	StartLater   StartStage = 9 // for a run that a user triggered: the API server failed; retried for a while
 )
 
-// CronStart is a run being started.
+// CronStart is a Job of the CronJob that is being created.
 type CronStart struct {
 	events.CreateJob
 	Stage StartStage
@@ -123,8 +122,8 @@ type CronStart struct {
 	At    events.Time    // when it was created
 }
 
-// Begin makes c a CronJob of which only the stream is known. zones and watch are shared by all CronJobs. c must not be
-// copied afterwards.
+// Begin makes c an empty CronJob that knows only its stream (the name of its part of the log). zones (time zone rules)
+// and watch (times in which nobody watched) are shared by all CronJobs. c must not be copied afterwards.
 func (c *CronJob) Begin(stream events.Stream, settings *events.Settings, zones *Zones, watch *Watch) {
 	*c = CronJob{
 		Stream: stream, Ref: events.JobRef{UID: types.UID(stream.ID)}, Settings: settings, zones: zones, watch: watch,
@@ -136,7 +135,7 @@ func (c *CronJob) Begin(stream events.Stream, settings *events.Settings, zones *
 // Known reports whether the CronJob's object has been seen. Jobs that name it as their owner may be seen before.
 func (c *CronJob) Known() bool { return c.Seen.Version != 0 }
 
-// Anchor returns the time from which due times are counted (C-071).
+// Anchor returns the time from which due times are counted: lastScheduleTime, or else the creation time (C-071).
 func (c *CronJob) Anchor() events.Time {
 	if c.LastSchedule != 0 {
 		return c.LastSchedule
@@ -144,7 +143,7 @@ func (c *CronJob) Anchor() events.Time {
 	return c.Seen.Created
 }
 
-// nextLook returns the next time to evaluate the CronJob, W of C-085; 0 for never.
+// nextLook returns the next time at which the CronJob needs a decision, W of C-085; 0 for never.
 func (c *CronJob) nextLook() events.Time {
 	if at := c.plan.Schedule.Wake(c.Anchor().Go(), c.Now.Go()); !at.IsZero() {
 		return events.At(at)
@@ -152,13 +151,13 @@ func (c *CronJob) nextLook() events.Time {
 	return 0
 }
 
-// Behind reports whether the published status is out of date.
+// Behind reports whether the published status differs from the state that it should show.
 func (c *CronJob) Behind() bool {
 	s := &c.Seen
 	return c.LastSchedule != s.LastSchedule || c.LastSuccess != s.LastSuccess || !slices.Equal(c.Active, s.Active)
 }
 
-// Unwatched returns, in order, the gaps in which no controller watched the CronJob. A gap ends at the latest when the
+// Unwatched returns, in order, the times in which no controller watched the CronJob. A gap ends at the latest when the
 // newest controller started: from then on this controller has decided, also during listings.
 func (c *CronJob) Unwatched() []ticks.Gap {
 	var gaps []ticks.Gap
@@ -173,13 +172,13 @@ func (c *CronJob) Unwatched() []ticks.Gap {
 	return gaps
 }
 
-// Retry returns the backoff of failed requests.
+// Retry returns the backoff after failed requests of this CronJob.
 func (c *CronJob) Retry() *commands.Retry { return c.book.Shared(events.BackoffCron) }
 
 // Busy reports whether a command of the CronJob is in flight.
 func (c *CronJob) Busy() bool { return c.book.Busy() }
 
-// ID returns the CronJob's stream.
+// ID returns the name of the CronJob's stream (its part of the log).
 func (c *CronJob) ID() events.Stream { return c.Stream }
 
 // Reference names the CronJob.
@@ -188,7 +187,7 @@ func (c *CronJob) Reference() events.JobRef { return c.Ref }
 // Time returns the time of the newest record that concerned the CronJob.
 func (c *CronJob) Time() events.Time { return c.Now }
 
-// Last returns the sequence of the newest record of its stream.
+// Last returns the sequence (place in the log) of the CronJob's newest record.
 func (c *CronJob) Last() events.Sequence { return c.Head }
 
 // Due returns now: only a decision can tell what a CronJob waits for.
@@ -197,14 +196,14 @@ func (c *CronJob) Due(now events.Time) events.Time { return now }
 // Observed reports whether another controller runs the CronJob.
 func (c *CronJob) Observed() bool { return !c.Settings.RunsCronJobs() }
 
-// Flights returns the commands in flight, in order of decision.
+// Flights returns the commands in flight (decided, and not ended), in order of decision.
 func (c *CronJob) Flights() []*commands.Flight { return c.book.InOrder() }
 
-// InFlight returns the command called name; nil if it has ended.
+// InFlight returns the command with the ID name; nil if it has ended.
 func (c *CronJob) InFlight(name events.CommandID) events.Command { return c.book.InFlight(name) }
 
-// Over reports whether the CronJob can be forgotten. Either it is gone and its ledger is closed, or it was never seen
-// and no Job names it any more.
+// Over reports whether the CronJob can be forgotten. Either its object is gone and all its due times are accounted for,
+// or it was never seen and no Job names it any more.
 func (c *CronJob) Over() bool {
 	if !c.Known() {
 		return len(c.Runs) == 0 && c.heard
@@ -219,7 +218,7 @@ func (c *CronJob) TakeStrange() []types.UID {
 	return strange
 }
 
-// earlier returns the earlier of next and Pending, ignoring a Pending in the past; 0 means never.
+// earlier returns the earlier of the times next and Pending. It ignores a Pending in the past; 0 means never.
 func (c *CronJob) earlier(next events.Time) events.Time {
 	if c.Pending > c.Now && (next == 0 || c.Pending < next) {
 		return c.Pending

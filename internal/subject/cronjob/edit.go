@@ -6,12 +6,12 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// After an edit of the schedule or zone, the built-in controller does not evaluate the CronJob at once. It sets a timer
-// for the next due time (C-093). A timer that was set before stays, and the first one to fire counts (C-089). It also
-// stays across a suspension (C-125), and when somebody writes a later lastScheduleTime. An edit while the controller is
-// down goes unnoticed: at its start it sees only the new schedule.
+// This file handles an edit of the schedule or time zone. The built-in controller does not evaluate the CronJob at once
+// then. It sets a timer for the next due time (C-093). A timer that was set before stays, and the first one to fire
+// counts (C-089). The timer also stays across a suspension (C-125), and when somebody writes a later lastScheduleTime.
+// An edit while the controller is down goes unnoticed: at its start it sees only the new schedule.
 
-// reschedules reports whether the schedule or the zone has changed.
+// reschedules reports whether the observed schedule or time zone differs from the known one.
 func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
 	return c.Known() && (f.Schedule != c.Seen.Schedule || !equalText(f.TimeZone, c.Seen.TimeZone))
 }
@@ -22,7 +22,7 @@ func (c *CronJob) delays(f *events.CronJobSeen) bool {
 	return f.Suspend && !c.Seen.Suspend || c.Settings.RunsCronJobs() && f.LastSchedule > c.LastSchedule
 }
 
-// pending returns the time of the next wake-up if nothing else changes; 0 for never.
+// pending returns the next time at which the CronJob will be evaluated if nothing else changes; 0 for never.
 func (c *CronJob) pending() events.Time {
 	next := events.Time(0)
 	switch waits := c.Pending > c.Now; {
@@ -36,8 +36,9 @@ func (c *CronJob) pending() events.Time {
 	return c.earlier(next)
 }
 
-// edit records a change of the schedule. then is the wake-up that was pending before; 0 for never. A schedule that
-// never matches wakes at once, because the built-in's delay is negative in that case.
+// edit sets Edited and Pending after a change of the schedule. then is the evaluation that was pending before; 0 for
+// never. A schedule that never matches is evaluated at once, because the built-in controller's delay is negative in
+// that case.
 func (c *CronJob) edit(then events.Time) {
 	c.Pending = then
 	if c.plan.Err == nil {
@@ -50,8 +51,8 @@ func (c *CronJob) edit(then events.Time) {
 	c.Edited = c.Now
 }
 
-// pendAnew recomputes the pending wake-up after a clock step. The wake-up of a changed schedule is a point in time, not
-// a duration: after a step back there may be an earlier due time (C-089).
+// pendAnew recomputes Pending after a clock step. The next due time of a changed schedule is a point in time, not a
+// duration: after a step back there may be an earlier due time (C-089).
 func (c *CronJob) pendAnew() {
 	if c.Edited == 0 || c.plan.Err != nil {
 		return

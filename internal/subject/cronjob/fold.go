@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// rows maps each command kind to its effect on a CronJob.
+// rows says, for each kind of command, which methods of CronJob handle its start, end and a restart.
 var rows = commands.Rows[*CronJob]{
 	events.CommandCreateJob:       {Launch: (*CronJob).launchCreate, Over: (*CronJob).createEnded, Restart: (*CronJob).createRestarted},
 	events.CommandDeleteRun:       {Launch: (*CronJob).launchAlone, Over: (*CronJob).deleteEnded},
@@ -18,7 +18,7 @@ var rows = commands.Rows[*CronJob]{
 	events.CommandWriteCronStatus: {Launch: (*CronJob).launchWrite, Over: (*CronJob).writeEnded},
 }
 
-// Apply folds a record. It cannot fail: records are validated when they are decoded.
+// Apply updates the CronJob by one record. It cannot fail: records are validated when they are decoded.
 func (c *CronJob) Apply(rec *events.Record) {
 	c.Now = rec.Time
 	if rec.Stream == c.Stream {
@@ -42,7 +42,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 			c.happened()
 		}
 	case *events.JobResumed:
-		if c.Edited == 0 { // the evaluation after a listing begins no pass: a changed schedule keeps waiting
+		if c.Edited == 0 { // a listing does not begin a pass if a changed schedule waits for its timer
 			c.happened()
 		}
 	case *events.TimerFired:
@@ -55,7 +55,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 		c.decided(rec, f)
 	case *events.ClockStepped:
 		c.book.Shift(f.Step)
-		c.Told.Backoff = Place{} // the time in it is from before the clock step
+		c.Told.Backoff = Place{} // its time is from before the clock step
 		c.Edited = shifted(c.Edited, f.Step)
 		c.pendAnew()
 		c.Sight.shift(f.Step)
@@ -70,7 +70,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 	}
 }
 
-// ended notes the record of a failed command, or clears it when a command of the same sort succeeds.
+// ended stores the record at as the newest failure of that sort of command, or clears it when such a command succeeds.
 func (t *Told) ended(at events.Sequence, f *events.CommandEnded) {
 	traits := f.Type.Traits()
 	if traits == nil {
@@ -85,8 +85,9 @@ func (t *Told) ended(at events.Sequence, f *events.CommandEnded) {
 	}
 }
 
-// happened begins a new pass, after a change for which the built-in controller would reconcile. If the previous pass
-// ended without an error, earlier errors no longer count for the backoff (C-191).
+// happened begins a new pass (what one reconcile of the built-in controller does), after a change for which that
+// controller would reconcile. If the previous pass ended without an error, earlier errors no longer count for the
+// backoff (C-191).
 func (c *CronJob) happened() {
 	began := c.Pass.Since != c.Now // the pass began in an earlier turn, so a decision followed
 	idle := c.Now > c.Retry().Until.Add(idleRetry)
@@ -96,11 +97,12 @@ func (c *CronJob) happened() {
 	c.Pass, c.Edited = CronPass{Since: c.Now, Kept: c.untold()}, 0
 }
 
-// idleRetry is the time after the end of a backoff by which the loop has certainly evaluated the CronJob. Without a new
-// error until then, that evaluation succeeded.
+// idleRetry is the time after the end of a backoff by which the loop has certainly evaluated the CronJob. If no new
+// error came until then, that evaluation succeeded.
 const idleRetry = time.Second
 
-// seen folds an observation of the object. Changes of the status that are not published yet are kept.
+// seen updates the CronJob by an observation of its object. Changes of the status that we have not published yet are
+// kept.
 func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	if f.Version < c.Seen.Version {
 		return
@@ -139,9 +141,9 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	}
 }
 
-// unsaid returns the time to publish in the status, after another client published now there. want is the time that we
-// want to publish, and published the time in the status before. If want was not published yet, it stays, unless now is
-// later.
+// unsaid returns the time to publish in a status field, after another client published now. want is the time that we
+// want to publish; published is the time that the status had before. If want was not published yet, it stays, unless
+// now is later.
 func unsaid(want, published, now events.Time) events.Time {
 	if want != published {
 		return max(want, now)
@@ -149,8 +151,9 @@ func unsaid(want, published, now events.Time) events.Time {
 	return now
 }
 
-// decided folds a decision: first its due times and changes of the active list, then its commands. The first decision
-// after a backoff begins a new pass, whether a timer or an answer led to it. Errors of that pass begin another backoff.
+// decided applies a decision: first what it says of due times and of the active list, then its commands. The first
+// decision after a backoff begins a new pass (one reconcile), whether a timer or an answer led to it. Errors of that
+// pass begin another backoff.
 func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
 	if rec.Kind != events.KindDecided && rec.Kind != events.KindTicksObserved {
 		return
@@ -170,7 +173,8 @@ func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
 	}
 }
 
-// tellsStep updates Told by what a step says of due times. c.Ledger is still the ledger before the step.
+// tellsStep updates Told (records that answers to users cite) by what a decision's step says of due times. Call it
+// before the step changes c.Ledger.
 func (c *CronJob) tellsStep(s *events.CronStep) {
 	t := &c.Told
 	for i := range s.Ticks {
@@ -187,7 +191,7 @@ func (c *CronJob) tellsStep(s *events.CronStep) {
 	case l == nil:
 	case l.Open == 0 || l.Hold == events.NotHeld:
 		t.Held = Place{}
-	case t.Held.At == 0 || l.Open != c.Ledger.Open || l.Hold != c.Ledger.Hold: // a refused try repeats its hold
+	case t.Held.At == 0 || l.Open != c.Ledger.Open || l.Hold != c.Ledger.Hold: // else the reason is as before
 		t.Held = c.here()
 	}
 }
@@ -255,8 +259,8 @@ func (c *CronJob) createEnded(flight *commands.Flight, f *events.CommandEnded, _
 	}
 }
 
-// made records that the Job of the run being started exists. The Job joins the active list, and its due time is the
-// newest started one (C-170).
+// made updates the CronJob when the Job being created exists. The Job joins the active list, and its due time becomes
+// lastScheduleTime (C-170).
 func (c *CronJob) made(run events.RunName, created events.Time) {
 	s := c.Start
 	s.Stage, s.Made, s.At = StartThere, run, c.Now
@@ -268,7 +272,7 @@ func (c *CronJob) made(run events.RunName, created events.Time) {
 	}
 	if r := c.Runs[run.UID]; r != nil {
 		r.Told = true
-	} else if !slices.Contains(c.Went, run.UID) { // the Job is known before the watch shows it
+	} else if !slices.Contains(c.Went, run.UID) { // known before the watch shows the Job
 		c.putRun(&Run{Told: true, RunSeen: events.RunSeen{Job: run.UID, Name: run.Name, Version: run.Version, Created: created, Due: s.Due}})
 	}
 }
@@ -288,8 +292,8 @@ func (c *CronJob) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _
 	}
 }
 
-// notMade gives up a start whose Job does not exist. The next decision finds a due time again by the schedule. A
-// triggered run is known only from its start, so that start is kept.
+// notMade ends a start whose Job was not created. The next decision finds a due time again by the schedule. A run that
+// a user triggered is known only from its start, so that start is kept.
 func (c *CronJob) notMade() {
 	if s := c.Start; s.Trigger != "" {
 		s.Stage = StartMissing
@@ -298,7 +302,8 @@ func (c *CronJob) notMade() {
 	c.Start = nil
 }
 
-// runRead folds the outcome of a live read of a Job. The Job that was found has already been folded as an observation.
+// runRead updates the CronJob when a live read of one of its Jobs has ended. If the read found the Job, an observation
+// record before this one has it.
 func (c *CronJob) runRead(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	r := flight.Command.(*events.ReadRun)
 	missing := f.Ending == events.Refused && f.Class == events.RefusedNotFound
@@ -317,7 +322,7 @@ func (c *CronJob) runRead(flight *commands.Flight, f *events.CommandEnded, _ str
 				c.Start = nil
 			}
 		case s.Trigger == "" && s.Due != c.Ledger.Open:
-			c.Start = nil // the fate of the due time is recorded
+			c.Start = nil // the ledger has what became of the due time
 		default:
 			s.Stage = StartForeign
 		}
@@ -340,7 +345,7 @@ func (c *CronJob) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	case f.Ending == events.Done && f.UID == c.Ref.UID:
 		c.Look, c.Pass.Read = false, true
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
-		c.Gone = true // another CronJob has the name, or no CronJob has
+		c.Gone = true // another CronJob has the name, or no CronJob has it
 	default:
 		c.failed(f)
 	}
@@ -349,7 +354,7 @@ func (c *CronJob) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 func (c *CronJob) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	w := flight.Command.(*events.WriteCronStatus)
 	if f.Ending == events.Refused && f.Class == events.RefusedConflict && !c.Pass.Read {
-		c.Look = true // there is a newer version with unrecorded changes: read it at once; no error
+		c.Look = true // the API server has a newer version that is not recorded yet: read it at once; this is no error
 		return
 	}
 	if f.Ending != events.Done {
@@ -364,9 +369,9 @@ func (c *CronJob) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ 
 	}
 }
 
-// failed folds an error: it ends the pass, and a new one begins after a backoff (C-190). All errors of one pass count
-// as one. A change may begin a pass during a backoff. If that pass fails, too, and the old backoff ends first, it stays
-// the one that counts (C-089).
+// failed handles a failed command: it ends the pass (one reconcile), and a new pass begins after a backoff (C-190). All
+// errors of one pass count as one. A change may begin a pass during a backoff. If that pass fails, too, and the old
+// backoff ends first, the old backoff counts (C-089).
 func (c *CronJob) failed(f *events.CommandEnded) {
 	if f.Ending == events.Withdrawn || c.Pass.Over {
 		return
@@ -376,7 +381,7 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 	settings.APIBackoff, settings.MaxAPIBackoff = firstCronBackoff, maxCronBackoff
 	r := c.Retry()
 	before := r.Until
-	if r.Until.Add(settings.RequestTimeout) < c.Now { // the pass after that backoff ended without an error (C-191)
+	if r.Until.Add(settings.RequestTimeout) < c.Now { // the pass after the old backoff ended without an error (C-191)
 		r.Clear()
 	}
 	waits := r.Until
@@ -390,7 +395,7 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 	}
 }
 
-// here returns the sequence and the time of the record that is being folded.
+// here returns the sequence and the time of the record that is being applied.
 func (c *CronJob) here() Place { return Place{c.Head, c.Now} }
 
 // compareRuns orders Jobs by name, then UID.
@@ -398,8 +403,8 @@ func compareRuns(a, b *events.RunSeen) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Job, b.Job))
 }
 
-// mayCome remembers a run whose create ended with unknown outcome, and whose Job a live read did not find: the request
-// may still arrive.
+// mayCome adds a run to Late. Its create ended with unknown outcome and a live read did not find its Job, but the
+// request may still arrive.
 func (c *CronJob) mayCome(s *CronStart) {
 	if s.Stage != StartUnknown {
 		return // the API server has answered: no request is in flight

@@ -7,11 +7,12 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// An object that is not the CronJob's may have the name of a Job that is due (C-160). The due time then gets the fate
-// Refused. It can still start once that object is gone, as long as no later due time has come (C-165).
+// This file handles a due time whose Job cannot be created because an object of another owner has the Job's name
+// (C-160). It is recorded as Refused. It can still start once that object is gone, as long as no later due time has
+// come (C-165).
 
-// WaitsFor reports whether the latest due time gives its Job this name, so that it can start when the name is free.
-// Earlier due times do not start any more.
+// WaitsFor reports whether the CronJob creates a Job with this name as soon as the name is free: it is the name for the
+// latest due time. Earlier due times do not start any more.
 func (c *CronJob) WaitsFor(name string, now events.Time) bool {
 	suffix, ok := strings.CutPrefix(name, c.Ref.Name+"-")
 	minute, err := strconv.ParseInt(suffix, 10, 64)

@@ -6,12 +6,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// keptLate limits the number of late runs that are remembered.
+// keptLate limits the length of CronJob.Late: runs whose create may still reach the API server.
 const keptLate = 8
 
-// come looks for Jobs of late runs (see CronJob.Late): runs whose create seemed lost. A Job that is found becomes
-// active, as in the third case of C-160. If a run with the same name is being started, the outcome of that start comes
-// first.
+// come looks for Jobs of runs in CronJob.Late, whose create seemed lost. A Job that is found joins the active list, as
+// in the third case of C-160. If a run with the same name is being started, the outcome of that start is awaited first.
 func (c *CronJob) come() {
 	for i := range c.Late {
 		l := &c.Late[i]
@@ -19,7 +18,7 @@ func (c *CronJob) come() {
 			continue
 		}
 		var r *Run
-		for _, run := range c.Runs { // two have the name only until the watch shows the deletion of one
+		for _, run := range c.Runs { // two Jobs have the name only until the watch shows that one is deleted
 			if run.Name == l.Name && !run.Told && !c.IsActive(run.Job) && (r == nil || run.Version > r.Version) {
 				r = run
 			}
@@ -37,13 +36,13 @@ func (c *CronJob) come() {
 	}
 }
 
-// starting reports whether a run called name is being started and was not refused.
+// starting reports whether a Job with that name is being created and was not refused.
 func (c *CronJob) starting(name string) bool {
 	s := c.Start
 	return s != nil && s.Name == name && s.Stage != StartRefused
 }
 
-// came forgets a late run once the ledger has its start.
+// came removes from Late the run whose start the ledger (what became of each due time) has recorded in entry t.
 func (c *CronJob) came(t *events.Tick) {
 	c.Late = slices.DeleteFunc(slices.Clone(c.Late), func(l CronStart) bool { return l.Stage == StartThere && l.Made.UID == t.Job })
 }

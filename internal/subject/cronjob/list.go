@@ -8,14 +8,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A CronJob may have thousands of Jobs: with the policy Allow, Jobs that do not end pile up, and the history may be
-// long. Each record of a Job folds and evaluates the CronJob, so neither may scan all Jobs each time. So the Jobs are
-// sorted by name, and a long active list has an index.
+// This file keeps the CronJob's Jobs. There may be thousands: with the policy Allow, Jobs that do not end pile up, and
+// the history may be long. Each record of a Job leads to an evaluation of the CronJob, which must not scan all Jobs. So
+// the Jobs are sorted by name, and a long active list has an index.
 
-// shortList is the longest active list without an index.
+// shortList is the number of active Jobs up to which IsActive scans the list; a longer list gets an index.
 const shortList = 16
 
-// IsActive reports whether a Job is in the active list.
+// IsActive reports whether a Job is in the active list, which becomes status.active.
 func (c *CronJob) IsActive(uid types.UID) bool {
 	if c.listed != nil {
 		return c.listed[uid]
@@ -23,7 +23,8 @@ func (c *CronJob) IsActive(uid types.UID) bool {
 	return slices.ContainsFunc(c.Active, func(r events.RunName) bool { return r.UID == uid })
 }
 
-// setActive replaces the active list. A decision or a record may share the old list, so that is never changed in place.
+// setActive replaces the active list. A decision or a record may share the old list, so the old list is never changed
+// in place.
 func (c *CronJob) setActive(all []events.RunName) {
 	c.Active, c.listed = all, nil
 	if len(all) > shortList {
@@ -69,7 +70,7 @@ func (c *CronJob) putRun(r *Run) {
 	c.byName = slices.Insert(c.byName, at, r)
 }
 
-// dropRun forgets a Job.
+// dropRun forgets a Job that is gone or has left the CronJob.
 func (c *CronJob) dropRun(uid types.UID) {
 	r := c.Runs[uid]
 	if r == nil {
@@ -80,7 +81,8 @@ func (c *CronJob) dropRun(uid types.UID) {
 	c.byName = slices.Delete(c.byName, at, at+1)
 }
 
-// RunNamed returns the Job called name that is not known to be gone, preferring one that has not ended; nil for none.
+// RunNamed returns the Job with that name that is not known to be gone; nil for none. If there are two, it prefers the
+// one that has not ended.
 func (c *CronJob) RunNamed(name string) (found *Run) {
 	at, _ := slices.BinarySearchFunc(c.byName, &events.RunSeen{Name: name}, compareRun)
 	for ; at < len(c.byName) && c.byName[at].Name == name; at++ {

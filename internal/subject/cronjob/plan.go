@@ -19,7 +19,7 @@ type CronPlan struct {
 // Plan returns the CronJob's current schedule.
 func (c *CronJob) Plan() *CronPlan { return &c.plan }
 
-// Counting identifies what due times are computed from.
+// Counting identifies the schedule and the time zone rules from which due times are computed.
 type Counting struct {
 	Schedule string
 	TimeZone *string
@@ -31,16 +31,16 @@ func (a Counting) Equal(b Counting) bool {
 	return a.Schedule == b.Schedule && equalText(a.TimeZone, b.TimeZone) && a.Zone == b.Zone
 }
 
-// CountingOf returns the Counting of a ledger.
+// CountingOf returns the schedule and zone rules by which the ledger's due times were computed.
 func CountingOf(l *events.TickLedger) Counting { return Counting{l.Schedule, l.TimeZone, l.Zone} }
 
-// By parses a schedule of the CronJob, now or before, with the zone rules that it was counted by.
+// By parses a schedule that the CronJob has or had. by also names the time zone rules that it was computed with.
 func (c *CronJob) By(by Counting) CronPlan {
 	return readPlan(by.Schedule, by.TimeZone, func(name string) (events.ZoneName, bool) { return events.ZoneName{Name: name, Hash: by.Zone}, true }, c.zones)
 }
 
-// CountsBy returns what due times are computed from under the current spec. After an edit it differs from that of the
-// ledger, until the next decision.
+// CountsBy returns the schedule and zone rules of the current spec. After an edit, the recorded due times (the ledger)
+// use the old ones until the next decision.
 func (c *CronJob) CountsBy() Counting { return Counting{c.Seen.Schedule, c.Seen.TimeZone, c.plan.Hash} }
 
 // Replan parses the current schedule.
@@ -55,7 +55,8 @@ func (c *CronJob) Replan() {
 	}, c.zones)
 }
 
-// readPlan parses a schedule and its zone. rules returns which rules to use for the name of a zone.
+// readPlan parses a schedule and loads its time zone from known. rules returns which version of the rules to use for
+// the name of a zone.
 func readPlan(text string, zone *string, rules func(name string) (events.ZoneName, bool), known *Zones) (p CronPlan) {
 	hash := ""
 	locate := func(name string) (*time.Location, error) {
@@ -76,11 +77,11 @@ func readPlan(text string, zone *string, rules func(name string) (events.ZoneNam
 	}
 	p.Hash, hash = hash, ""
 	p.Schedule, p.Err = schedule.Parse(text, in, locate)
-	if schedule.NamesZone(text) { // then the zone in the text counts, not spec.timeZone (C-041)
+	if schedule.NamesZone(text) { // the zone in the text counts then, not spec.timeZone (C-041)
 		p.Hash = hash
 	}
 	return p
 }
 
-// location returns a zone with the given rules; nil if they are unknown.
+// location returns the time zone with that version of its rules; nil if they are unknown.
 func (z *Zones) location(name events.ZoneName) *time.Location { return z.known[name].where }

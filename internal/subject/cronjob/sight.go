@@ -12,35 +12,35 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// CronSight is what is known of another controller that runs, or ran, the CronJob. The fate of a due time is recorded
-// once a later one has started: until then the other controller may still start it. So no timer is needed while nothing
-// is observed.
+// CronSight is what is known of another controller that runs, or ran, the CronJob. What became of a due time (its
+// "fate") is recorded once a later due time has started: until then the other controller may still start it. So no
+// timer is needed while we only observe.
 type CronSight struct {
 	Observing bool        // another controller runs the CronJob
 	Begun     events.Time // start of the observation
-	Taken     events.Time // when we took over from it, until the ledger has all its starts; 0 for none
-	Scheduled events.Time // when the published LastSchedule was first seen
+	Taken     events.Time // when we took over from it, until the ledger has all its starts; else 0
+	Scheduled events.Time // when the published lastScheduleTime was first seen
 	Ended     events.Time // when the object was gone
-	// Unseen is a due time that the ledger has as started only because status.lastScheduleTime said so. Its Job may
-	// still be seen.
+	// Unseen is a due time that counts as started only because status.lastScheduleTime said so. Its Job may still be
+	// seen; 0 for none.
 	Unseen events.Time
-	// Since is the latest started due time in the ledger. It is the start of the ledger if there is none, and 0 if
-	// unknown or without Settings.EveryFromStart.
+	// Since is the latest due time that the ledger has as started. It is the start of the ledger if there is none, and
+	// 0 if unknown or without Settings.EveryFromStart.
 	Since events.Time
-	// Past holds earlier schedules, while due times of theirs may have no fate yet.
+	// Past holds earlier schedules of which it may not be recorded yet what became of some due times.
 	Past     []PastSchedule
-	Departed []*Run // deleted Jobs whose starts the ledger does not have yet
+	Departed []*Run // deleted Jobs that must still be recorded as started
 }
 
-// PastSchedule is a schedule that was in force until a time.
+// PastSchedule is a schedule that was in force until the time Until.
 type PastSchedule struct {
 	Counting
 	Until events.Time
 }
 
-// change begins the ledger when the CronJob is first known: from its anchor (lastScheduleTime or creation), under the
-// current schedule. So the due times of this schedule stay known after an edit that no controller watched. It also
-// begins to observe or to run the CronJob, as the settings say.
+// change begins the ledger (what became of each due time) when the CronJob is first known: from its anchor
+// (lastScheduleTime or creation), under the current schedule. So the due times of this schedule stay known after an
+// edit that no controller watched. It also begins to observe or to run the CronJob, as the settings say.
 func (c *CronJob) change(now events.Time) {
 	s := &c.Sight
 	if !c.Settings.CronJobs || !c.Known() {
@@ -69,7 +69,8 @@ func (c *CronJob) change(now events.Time) {
 	}
 }
 
-// sighted holds those fields of the object that show what another controller does, before an observation is folded.
+// sighted holds some fields of the object from before an observation is applied. They show what another controller
+// does.
 type sighted struct {
 	version  uint64
 	counts   Counting
@@ -83,7 +84,8 @@ func (c *CronJob) sighted() sighted {
 	return sighted{c.Seen.Version, c.CountsBy(), c.Seen.LastSchedule}
 }
 
-// looked folds what an observation of the object shows about another controller, or a change of the schedule.
+// looked updates Sight by an observation of the object: what it shows about another controller, or a change of the
+// schedule. before has the object's fields before the observation.
 func (c *CronJob) looked(before sighted, now events.Time) {
 	s := &c.Sight
 	if !c.Settings.CronJobs {
@@ -103,8 +105,8 @@ func (c *CronJob) looked(before sighted, now events.Time) {
 	}
 }
 
-// settled folds the ledger of a decision. Once the ledger counts by the next schedule, all due times of the previous
-// one have fates, so that schedule is dropped from Past.
+// settled updates Sight by a decision that replaces the ledger by l. Once the ledger uses the next schedule, it is
+// recorded what became of all due times of the previous one, so that schedule is dropped from Past.
 func (c *CronJob) settled(l *events.TickLedger) {
 	s := &c.Sight
 	if len(s.Past) > 0 && !CountingOf(l).Equal(CountingOf(&c.Ledger)) {
@@ -115,7 +117,7 @@ func (c *CronJob) settled(l *events.TickLedger) {
 	}
 }
 
-// told folds an entry of the ledger about a Job.
+// told updates Sight by a new entry of the ledger: what became of a due time or a Job.
 func (c *CronJob) told(t *events.Tick) {
 	s := &c.Sight
 	if t.Fate == events.TickStarted || t.Fate == events.TickAgain {
@@ -136,22 +138,22 @@ func (c *CronJob) told(t *events.Tick) {
 	s.Departed = slices.DeleteFunc(slices.Clone(s.Departed), func(r *Run) bool { return r.Told })
 }
 
-// startedAt notes the due time of a start in the ledger.
+// startedAt notes in Since that the ledger has a due time as started.
 func (c *CronJob) startedAt(due events.Time) {
 	if c.Settings.EveryFromStart {
 		c.Sight.Since = max(c.Sight.Since, due)
 	}
 }
 
-// recognise marks a Job as told if the ledger has its due time as started already.
+// recognise sets r.Told if the ledger already has the Job's due time as started, by status.lastScheduleTime alone.
 func (c *CronJob) recognise(r *Run) {
 	if u := c.Sight.Unseen; u != 0 && c.dueOf(r) == u {
 		r.Told, c.Sight.Unseen = true, 0
 	}
 }
 
-// depart folds the deletion of a Job, and reports whether the Job was the CronJob's own. If the ledger still needs the
-// Job's start, the Job stays in Departed.
+// depart removes a deleted Job, and reports whether the Job was the CronJob's own. If it is not recorded yet that the
+// Job's due time has started, the Job stays in Departed.
 func (c *CronJob) depart(f *events.RunGone) bool {
 	if f.Other {
 		return false
@@ -170,10 +172,11 @@ func (c *CronJob) depart(f *events.RunGone) bool {
 	return true
 }
 
-// frees notes in Freed that a deleted Job no longer takes its name. Only an ended Job of the latest started run
-// matters: it kept other due times of its minute from starting. There are two exceptions. A Job that we deleted when it
-// had ended, and that went at once: other due times are evaluated only after that. And a Job that was in the active
-// list to the last: its end was not seen before, and a due time that waited for it starts after it is gone.
+// frees sets Freed if a deleted Job no longer takes a name that other due times need. Only an ended Job of the latest
+// started due time matters: it kept other due times of its minute from starting. There are two exceptions. First, a Job
+// that we deleted after its end, and that went at once: other due times are evaluated only after that. Second, a Job
+// that was in the active list to the last: its end was not seen before, and a due time that waited for it starts after
+// it is gone.
 func (c *CronJob) frees(r *Run) {
 	if r == nil || r.Result == events.ResultNone || c.Seen.Suspend || c.Sight.Observing {
 		return
@@ -197,7 +200,7 @@ func (c *CronJob) dueSince(t events.Time) bool {
 // minuteOf returns the minute of a due time, which is the part of it in the Job's name (C-151).
 func minuteOf(due events.Time) int64 { return due.Go().Unix() / 60 }
 
-// concerns reports whether the ledger must still record the start of Job r, which was due at due. Jobs older than the
+// concerns reports whether the ledger must still record the start of Job r at the due time due. Jobs older than the
 // ledger do not count.
 func (c *CronJob) concerns(r *Run, due events.Time) bool {
 	switch {
@@ -209,8 +212,8 @@ func (c *CronJob) concerns(r *Run, due events.Time) bool {
 	return due > c.Ledger.Through && (c.Start == nil || due != c.Start.Due)
 }
 
-// begun returns the time after which a Job that is seen for the first time is new. Jobs in the first listing of an
-// observed CronJob are not new.
+// begun returns the time after which a Job that is seen for the first time counts as new. Jobs in the first listing of
+// a CronJob that another controller runs are not new.
 func (c *CronJob) begun() events.Time {
 	for _, g := range c.watch.gaps {
 		if at := c.Sight.Begun.Go(); !g.From.After(at) && !g.Until.Before(at) {
@@ -244,7 +247,7 @@ type Sighting struct {
 	Run *Run // nil if only the status shows it
 }
 
-// Sightings returns the other controller's starts that the ledger does not have, by due time.
+// Sightings returns the starts by another controller that are not recorded in the ledger yet, sorted by due time.
 func (c *CronJob) Sightings() (all []Sighting) {
 	scheduled := c.Seen.LastSchedule
 	for _, runs := range [][]*Run{c.SortedRuns(), c.Sight.Departed} {
@@ -265,14 +268,15 @@ func (c *CronJob) Sightings() (all []Sighting) {
 	return all
 }
 
-// View returns what the ledger needs to count due times after its last entry, for a CronJob that another controller
-// runs. by is the schedule to use.
+// View returns, for a CronJob that another controller runs, what is needed to compute its due times after the last
+// entry of the ledger. by is the schedule to use.
 func (c *CronJob) View(by *CronPlan) *ticks.View {
 	return c.ViewAfter(by, c.Ledger.Through, c.Sight.Since)
 }
 
-// ViewAfter is View for due times after through; since is the latest start up to that time, 0 if unknown. The status
-// may show a later start already: @every must not count from that yet.
+// ViewAfter returns what is needed to compute the due times after through, as View does for those after the last entry
+// of the ledger. since is the latest start up to through, 0 if unknown. The status may show a later start already: the
+// due times of @every must not count from that start yet.
 func (c *CronJob) ViewAfter(by *CronPlan, through, since events.Time) *ticks.View {
 	anchor := c.Anchor()
 	if since != 0 && anchor > through {
@@ -281,7 +285,8 @@ func (c *CronJob) ViewAfter(by *CronPlan, through, since events.Time) *ticks.Vie
 	return &ticks.View{Schedule: by.Schedule, None: by.Err != nil || by.ZoneErr != nil, Anchor: anchor.Go(), Gaps: c.watch.gaps}
 }
 
-// DueThrough returns the time up to which every due time has a fate, except the last one, which may be open.
+// DueThrough returns the time up to which it is known what became of every due time. Only the last one may be open: it
+// may still start.
 func (c *CronJob) DueThrough() events.Time {
 	if !c.Counting {
 		return c.Anchor()
@@ -310,7 +315,8 @@ func (c *CronJob) DueAfter() events.Time {
 	return after
 }
 
-// Held returns why the next due time would not start, as far as it is observed.
+// Held returns what, as far as known, keeps the next due time of a CronJob from starting: its zone, its suspension or a
+// Job that still runs.
 func (c *CronJob) Held() events.TickHold {
 	if c.plan.ZoneErr != nil {
 		return events.HeldBadZone

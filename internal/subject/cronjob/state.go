@@ -9,13 +9,13 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// The backoff of C-190: 5 ms, 10 ms, 20 ms, … up to 1000 s.
+// The backoff after errors (C-190): 5 ms, 10 ms, 20 ms, … up to 1000 s.
 const (
 	firstCronBackoff = 5 * time.Millisecond
 	maxCronBackoff   = 1000 * time.Second
 )
 
-// ToWire encodes the state, as facts and names.
+// ToWire encodes the CronJob's state. names gets the texts that are only for people, the other result all the rest.
 func (c *CronJob) ToWire() (*pb.JobState, *pb.StateNames) {
 	names := &pb.StateNames{Namespace: c.Ref.Namespace, Name: c.Ref.Name}
 	s := &pb.CronJobState{

@@ -5,12 +5,12 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Told holds records that answers to users about a CronJob refer to. It is part of the stored state, so an answer from
-// a stored state is the same as one from the first record on. No decision depends on it.
+// Told holds records that answers to users about a CronJob cite. It is part of the stored state, so an answer from a
+// stored state is the same as one from the first record on. No decision depends on it.
 type Told struct {
-	Due     events.Tick     // newest due time with a fate; not a Job that no due time asked for
+	Due     events.Tick     // newest due time with a recorded fate (what became of it); not a run that a user asked for
 	DueAt   events.Sequence // record with Due; 0 for none
-	Held    Place           // record since which the open due time is held, for the reason in the ledger; else zero
+	Held    Place           // record since which the open due time is kept from starting; else zero
 	Backoff Place           // record of the failure that began the newest backoff; zero for none
 	Decided events.Sequence // newest decision
 	// Failed has the newest failure of each sort of command, if no command of the sort has succeeded since.

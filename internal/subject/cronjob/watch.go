@@ -9,20 +9,22 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Watch records when CronJobs and their Jobs were not watched, starting with the first run that records CronJobs.
+// Watch records the times ("gaps") in which CronJobs and their Jobs were not watched. It begins with the first run of
+// the controller that records CronJobs.
 type Watch struct {
 	gaps   []ticks.Gap // in order, at most mostGaps
 	blind  bool        // not watched now
-	since  events.Time // end of the last watch; 0 for never
-	narrow events.Time // since when only one namespace is watched; 0 for all
+	since  events.Time // end of the last watch, while blind; 0 for never
+	narrow events.Time // since when only one namespace is watched; 0 while all are
 }
 
 // mostGaps limits the recorded gaps. If there would be more, the two oldest are merged into one: then less is known,
 // but nothing is wrong.
 const mostGaps = 32
 
-// Apply folds a record of the controller's stream. namespace is the namespace watched before the record; empty for all.
-// records says that CronJobs are recorded after it, and listing that a listing goes on after it.
+// Apply updates the gaps by a record of the controller's own stream. namespace is the namespace watched before the
+// record; empty for all. records says that CronJobs are recorded after it; listing says that a listing goes on after
+// it.
 func (k *Watch) Apply(rec *events.Record, namespace string, records, listing bool) {
 	switch f := rec.Facts.(type) {
 	case *events.ControllerStarted:
@@ -33,7 +35,7 @@ func (k *Watch) Apply(rec *events.Record, namespace string, records, listing boo
 		if slices.Contains(f.Resources, events.Jobs) || slices.Contains(f.Resources, events.CronJobs) {
 			k.lose(f.LastSeen, records)
 		}
-	case *events.EpochChanged: // the cluster went back, or the log lost records: earlier observations do not count
+	case *events.EpochChanged: // the cluster or the log went back in time: earlier observations do not count
 		*k = Watch{blind: k.blind || len(k.gaps) > 0, narrow: k.narrow}
 	case *events.Synced:
 		if !listing && records && k.blind {
@@ -44,8 +46,8 @@ func (k *Watch) Apply(rec *events.Record, namespace string, records, listing boo
 	}
 }
 
-// scoped records which namespace is watched. If that changes, objects outside the former namespace were not watched
-// while the former setting was in force: a gap begins then.
+// scoped notes that the watched namespace changes from before to now at time at; "" is all. If a different namespace
+// was watched alone, other objects were not watched since that setting began: a gap begins at that time.
 func (k *Watch) scoped(before, now string, at events.Time) {
 	if k.narrow != 0 && now != before {
 		k.blind, k.since = true, k.narrow
@@ -58,7 +60,7 @@ func (k *Watch) scoped(before, now string, at events.Time) {
 	}
 }
 
-// lose begins a gap, unless no run has recorded CronJobs yet.
+// lose begins a gap at the time since. It does nothing if no run has recorded CronJobs yet.
 func (k *Watch) lose(since events.Time, records bool) {
 	if k.blind || !records && len(k.gaps) == 0 {
 		return
@@ -69,7 +71,7 @@ func (k *Watch) lose(since events.Time, records bool) {
 	}
 }
 
-// found ends a gap.
+// found ends the gap at time now: objects are watched again.
 func (k *Watch) found(now events.Time) {
 	gap := ticks.Gap{From: k.since.Go(), Until: now.Go()}
 	gaps := slices.DeleteFunc(slices.Clone(k.gaps), func(g ticks.Gap) bool { return g.From.After(gap.From) })

@@ -11,8 +11,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Zones holds the rules of time zones by name and hash: of the zones that CronJobs name, and of those that the newest
-// file stores.
+// Zones holds versions of time zone rules, by name and hash: of the zones that CronJobs name, and of those that the
+// newest file of the log stores.
 type Zones struct {
 	known map[events.ZoneName]storedZone
 	Keep  bool // keep all zones: during a recovery, later records may name any of them
@@ -21,13 +21,13 @@ type Zones struct {
 type storedZone struct {
 	rules *events.ZoneRules
 	where *time.Location  // nil if the rules are unreadable
-	at    events.Sequence // record of the newest file that has the rules, perhaps in the controller's state; else 0
+	at    events.Sequence // record of the newest file that has the rules, also as part of a state; else 0
 }
 
-// NewZones returns the state without zones.
+// NewZones returns Zones without any rules.
 func NewZones() *Zones { return &Zones{known: map[events.ZoneName]storedZone{}} }
 
-// Store adds the rules of a zone from record at.
+// Store adds the rules of a time zone, which the record at stores.
 func (z *Zones) Store(rules *events.ZoneRules, at events.Sequence) {
 	name := events.ZoneName{Name: rules.Name, Hash: rules.Hash}
 	known, ok := z.known[name]
@@ -39,8 +39,7 @@ func (z *Zones) Store(rules *events.ZoneRules, at events.Sequence) {
 	z.known[name] = known
 }
 
-// Filed folds the beginning of a new file. It begins with the controller's state, which has the rules of the zones in
-// use.
+// Filed handles the beginning of a new file at record first. That record has the rules of the zones that are used.
 func (z *Zones) Filed(first events.Sequence, used func(events.ZoneName) bool) {
 	for name, known := range z.known {
 		switch {
@@ -59,7 +58,7 @@ func (z *Zones) At(name events.ZoneName) (at events.Sequence, ok bool) {
 	return known.at, ok
 }
 
-// Prune drops the zones that are neither used nor stored since the newest file began.
+// Prune drops the rules that are neither used nor stored in the newest file, which began with record since.
 func (z *Zones) Prune(since events.Sequence, used func(events.ZoneName) bool) {
 	for name, known := range z.known {
 		if !used(name) && known.at < since {
@@ -81,7 +80,8 @@ func (z *Zones) ToWire(which func(events.ZoneName) bool) (out []*pb.ZoneState) {
 	return out
 }
 
-// UseZones adds the zones that the CronJob or its ledger uses to used.
+// UseZones adds to used the time zones of the CronJob's spec, of its recorded due times, and of its earlier schedules
+// whose due times are not all recorded.
 func (c *CronJob) UseZones(used map[events.ZoneName]bool) {
 	for _, z := range c.Seen.Zones {
 		used[z] = true

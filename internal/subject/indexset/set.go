@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// span is the completion indexes from first through last.
+// span is a range of completion indexes, from first through last.
 type span struct{ first, last int32 }
 
 // Set is a set of completion indexes, stored as sorted spans that neither touch nor overlap. The zero value is empty.
@@ -113,7 +113,7 @@ func (s *Set) Trim(limit int32) {
 	}
 }
 
-// Gaps appends to buf the lowest missing indexes below limit, at most n.
+// Gaps appends to buf the lowest indexes below limit that are not in the set, at most n of them.
 func (s *Set) Gaps(buf []int32, limit int32, n int) []int32 {
 	next := int32(0)
 	for _, p := range s.spans {
@@ -189,8 +189,8 @@ func Parse(text string, limit int32) Set {
 	return s
 }
 
-// append adds a range at the end. It drops a range that does not follow the last span, because the text form is
-// increasing.
+// append adds a range at the end, for Parse. It drops a range that does not come after the last span, because the text
+// in the API is increasing.
 func (s *Set) append(first, last int32) {
 	if n := len(s.spans); n > 0 {
 		p := &s.spans[n-1]

@@ -13,7 +13,7 @@ import (
 // Policies holds the rules of a Job's podFailurePolicy and successPolicy. It is immutable.
 type Policies struct {
 	failure *batchv1.PodFailurePolicy // nil for none
-	Success []SuccessRule             // in their order
+	Success []SuccessRule             // in the order of the spec
 }
 
 // SuccessRule is a rule of a successPolicy with parsed indexes.
@@ -23,8 +23,8 @@ type SuccessRule struct {
 	Count    int32        // succeededCount; 0 for all of Required
 }
 
-// Of parses the policies of a spec. A policy that cannot be parsed counts as absent: the API server has validated it,
-// so that should not happen.
+// Of parses the two policies of a Job's spec. A policy that cannot be parsed counts as absent: the API server has
+// validated it, so that should not happen.
 func Of(spec *events.JobSpec) *Policies {
 	p := &Policies{}
 	if spec.PodFailurePolicy != "" {
@@ -54,11 +54,11 @@ type Action uint8
 
 // The actions.
 const (
-	NoMatch   Action = iota // no rule matches: counts
-	Count                   // counts, by a rule
-	Ignore                  // does not count
-	FailIndex               // counts, and its index fails
-	FailJob                 // counts, and the Job fails
+	NoMatch   Action = iota // no rule matches: the failure counts
+	Count                   // a rule says that the failure counts
+	Ignore                  // the failure does not count
+	FailIndex               // the failure counts, and its index fails
+	FailJob                 // the failure counts, and the Job fails
 )
 
 // Match is the rule that applies to a failed pod, and what it matched.
@@ -144,7 +144,8 @@ func (m *Match) matchCode(r *batchv1.PodFailurePolicyOnExitCodesRequirement, exi
 	return false
 }
 
-// matchCondition records the first of the pod's conditions that matches any pattern (J-130).
+// matchCondition reports whether one of the pod's conditions matches any pattern, and records the first that does
+// (J-130).
 func (m *Match) matchCondition(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern, conditions []events.PodCondition) bool {
 	for _, c := range conditions {
 		for _, pattern := range patterns {

@@ -6,7 +6,7 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// apartWithin is how far ahead Apart compares: today's rules say nothing certain about later years.
+// apartWithin is how far ahead Apart compares time zone rules: today's rules say nothing certain about later years.
 const apartWithin = 10 * 365 * 24 * time.Hour
 
 // Apart returns the first time, from the time from on, at which two versions of a schedule's zone show different
@@ -41,13 +41,14 @@ func (s Schedule) clock() *cron.SpecSchedule {
 	return clock
 }
 
-// Moved describes how the next due times of a schedule change if the rules of its zone change.
+// Moved describes how the next due times of a schedule change if the rules of its time zone change.
 type Moved struct {
 	Count   int       // number of due times under the old rules that are not due under the new ones
 	Was, Is time.Time // the first due time that differs, under the old rules and under the new ones; zero for never
 }
 
-// Compare compares the next n due times after a time, under the schedule's zone rules before and now.
+// Compare compares the next n due times after a time. before and now are the same schedule, under the old and the new
+// rules of its time zone.
 func Compare(before, now Schedule, after time.Time, n int) (m Moved) {
 	apart := Apart(before, now, after)
 	if apart.IsZero() {

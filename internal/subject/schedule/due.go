@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Missed is the number of earlier due times that were missed, as the built-in controller estimates it.
+// Missed says about how many due times before the current one did not start, as the built-in controller estimates it.
 type Missed uint8
 
 // The classes of Missed (C-074 to C-078).
@@ -19,14 +19,14 @@ const (
 // manyMissed is the number above which the class is MissedMany (C-078).
 const manyMissed = 100
 
-// wakePadding is added to the next evaluation of a CronJob (C-086).
+// wakePadding is added to the next evaluation of a CronJob, so that the due time has certainly passed then (C-086).
 const wakePadding = 100 * time.Millisecond
 
 // ErrInterval is returned if the schedule has no two due times at least a second apart. That includes schedules that
 // never match (C-079).
 var ErrInterval = errors.New("time difference between two schedules is less than 1 second")
 
-// Due is the due time to act on.
+// Due is the due time for which a Job is to be created now.
 type Due struct {
 	At     time.Time // zero for none
 	Missed Missed
@@ -69,8 +69,8 @@ func (s Schedule) Due(anchor, now time.Time) (Due, error) {
 	return d, nil
 }
 
-// Anchor returns the anchor, moved to the earliest time at which a due time may still start (C-072). deadline is
-// spec.startingDeadlineSeconds; nil if unset.
+// Anchor returns the time after which a due time may still start: the anchor (lastScheduleTime or creation), or now
+// less the deadline if that is later (C-072). deadline is spec.startingDeadlineSeconds; nil if unset.
 func Anchor(anchor, now time.Time, deadline *int64) time.Time {
 	if deadline == nil || *deadline > math.MaxInt64/int64(time.Second) {
 		return anchor
@@ -81,14 +81,15 @@ func Anchor(anchor, now time.Time, deadline *int64) time.Time {
 	return anchor
 }
 
-// Wake returns the next time to evaluate the CronJob; zero for never. anchor is the anchor without a deadline (C-085,
-// C-088).
+// Wake returns the next time to evaluate the CronJob; zero for never. anchor is lastScheduleTime or the creation time;
+// the deadline does not matter here (C-085, C-088).
 func (s Schedule) Wake(anchor, now time.Time) time.Time {
 	d, err := s.Due(anchor, now)
 	return s.WakeAfter(anchor, now, d, err)
 }
 
-// WakeAfter returns the same as Wake, given the result of Due.
+// WakeAfter returns the next time to evaluate the CronJob, as Wake does, but cheaper: the caller passes d and err, the
+// result of Due.
 func (s Schedule) WakeAfter(anchor, now time.Time, d Due, err error) time.Time {
 	return wakeFor(s.Next(counted(anchor, now, d, err)))
 }
@@ -112,7 +113,8 @@ func counted(anchor, now time.Time, d Due, err error) time.Time {
 	return anchor
 }
 
-// WakeFrom returns the time of the next evaluation if no due time before the time from starts anything.
+// WakeFrom returns the time of the next evaluation if the due times before from start nothing. anchor is
+// lastScheduleTime or the creation time.
 func (s Schedule) WakeFrom(anchor, from time.Time) time.Time {
 	return wakeFor(s.Next(s.Base(anchor, from.Add(-time.Nanosecond))))
 }

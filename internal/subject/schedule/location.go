@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// horizon is until when the changes of a zone's clock are precomputed. After it the standard library computes them.
+// horizon is the time until which the changes of a zone's clock are precomputed. Later changes are computed by the
+// standard library.
 var horizon = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Load parses the rules of a zone, the content of a TZif file. The result is equal to that of
@@ -29,7 +30,7 @@ func footer(tzif []byte) []byte {
 	return nil
 }
 
-// clock is what a clock shows: an offset from UTC and its name.
+// clock is what clocks in a time zone show at some time: an offset from UTC and its name.
 type clock struct {
 	name   string
 	offset int
@@ -62,7 +63,7 @@ func listed(in *time.Location, rule []byte) []byte {
 		if end.IsZero() || !end.Before(horizon) {
 			break
 		}
-		if !end.After(at) { // on the last day of a leap year package time may return an end that is over
+		if !end.After(at) { // on the last day of a leap year package time may return a past end
 			end = at.Add(24 * time.Hour)
 		}
 		at = end.In(in)
@@ -72,7 +73,7 @@ func listed(in *time.Location, rule []byte) []byte {
 		}
 	}
 	if len(when) > 0 {
-		add(horizon, shown(horizon.In(in))) // nothing changes then: before the horizon the rule text is not needed
+		add(horizon, shown(horizon.In(in))) // no change then: before the horizon the rule text is not needed
 	}
 	return encode(kinds, when, which, rule)
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is a parsed schedule with its zone. The zero Schedule, for a text that does not parse, has no due time.
+// Schedule is a parsed CronJob schedule with its time zone. The zero Schedule, for a text that does not parse, has no
+// due time.
 type Schedule struct {
 	when   cron.Schedule
-	onDays bool // some days do not match
+	onDays bool // true unless the schedule matches every day
 }
 
 // Parse parses a schedule. zone is the location of spec.timeZone, from Locate. It is nil if unset: then the process's
@@ -27,9 +28,9 @@ func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error
 			return Schedule{}, fmt.Errorf("provided bad location %s: %w", named, err)
 		}
 	case NamesZone(text):
-		zone = nil // the text names the zone itself, and is used unchanged (C-041)
+		zone = nil // the text names the zone itself: leave it unchanged (C-041)
 	case zone != nil:
-		rest, has = strings.TrimSpace(text), true // the built-in controller puts the zone in front: spaces do not count
+		rest, has = strings.TrimSpace(text), true // leading spaces do not count: the built-in controller adds the zone
 	}
 	if has {
 		rest = "TZ=UTC " + rest // with a zone in front the parser reads the text differently; it needs no rules for UTC
@@ -120,7 +121,7 @@ func (s Schedule) lastSecond(t time.Time) time.Time {
 	return time.Unix(unix-unix%60+59, 0).In(t.Location())
 }
 
-// maxBack is longer than any step back of a zone's clock.
+// maxBack is longer than any time zone has ever set its clock back.
 const maxBack = 25 * time.Hour
 
 // Every reports whether the schedule is an @every, whose due times count from the previous one (C-033).

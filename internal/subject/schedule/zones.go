@@ -23,10 +23,10 @@ const (
 	local = "Local" // the process's zone, which is UTC (C-045)
 )
 
-// errZoneName is the standard library's error for a malformed name.
+// errZoneName is the error of the standard library for a malformed zone name.
 var errZoneName = errors.New("time: invalid location name")
 
-// Locate returns a zone; UTC for "" and "Local" (C-045).
+// Locate returns the time zone with that name; UTC for "" and "Local" (C-045).
 func Locate(name string, zones Zones) (*time.Location, error) {
 	switch {
 	case name == "" || name == utc || name == local:

@@ -1,4 +1,4 @@
-// Package specs holds the contents of Job specs by hash:
+// Package specs keeps the Job specs that records store, by hash, so that Jobs with equal specs share one:
 //
 //	s := specs.New()
 //	s.Store(spec, record.Sequence)  // a record stores the spec

@@ -11,11 +11,11 @@ import (
 )
 
 // Specs holds the contents of Job specs by hash: the specs that Jobs use, and those that the log's newest file stores.
-// So the next Job of a CronJob refers to the spec that its last Job stored. The large parts of a spec (template,
-// policies) are stored separately, once per file. So specs that differ only in a number share them.
+// So the next Job of a CronJob refers to the spec record of the last Job. The large parts of a spec (template,
+// policies) are stored separately, once per file, so that specs which differ only in a number share them.
 type Specs struct {
 	byHash    map[string]storedSpec
-	templates map[string]events.Sequence // redacted templates by hash: the record of the newest file that stores each
+	templates map[string]events.Sequence // by hash of the redacted template: record of the newest file that stores it
 	policies  map[string]storedPolicies
 	since     events.Sequence // first record of the newest file. Invariant: specs that only older files have are in use
 	Keep      bool            // keep all specs: during a recovery, later records may refer to any of them
@@ -34,15 +34,15 @@ type storedPolicies struct {
 	used     int             // number of specs that use them
 }
 
-// New returns the state without specs.
+// New returns Specs without any specs.
 func New() Specs {
 	return Specs{
 		byHash: map[string]storedSpec{}, templates: map[string]events.Sequence{}, policies: map[string]storedPolicies{},
 	}
 }
 
-// Store adds a spec from a record or a stored state. It ignores a spec whose policies are unknown: without them the
-// spec is not complete.
+// Store adds a spec that the record at stores, or that is part of a stored state. It ignores a spec whose policies are
+// unknown: without them the spec is not complete.
 func (s *Specs) Store(spec *events.JobSpec, at events.Sequence) {
 	known, ok := s.byHash[spec.Hash]
 	if !ok {
@@ -54,7 +54,7 @@ func (s *Specs) Store(spec *events.JobSpec, at events.Sequence) {
 	s.byHash[spec.Hash] = known
 }
 
-// whole returns the spec with its shared policies; nil if they are unknown.
+// whole returns the spec completed by its policies, which are stored apart; nil if they are unknown.
 func (s *Specs) whole(spec *events.JobSpec) *events.JobSpec {
 	if spec.Policies == "" {
 		return spec
@@ -64,7 +64,7 @@ func (s *Specs) whole(spec *events.JobSpec) *events.JobSpec {
 		if *spec == *spec.Apart() {
 			return nil
 		}
-		known.policies = &events.JobPolicies{ // the spec is from a Job's stored state, and complete
+		known.policies = &events.JobPolicies{ // the spec is from a Job's stored state, and has its policies
 			Hash: spec.Policies, Selector: spec.Selector, PodFailurePolicy: spec.PodFailurePolicy, SuccessPolicy: spec.SuccessPolicy,
 		}
 	}
@@ -85,7 +85,7 @@ func (s *Specs) Restore(spec *events.JobSpec, at events.Sequence) {
 	s.Store(spec, at)
 }
 
-// StorePolicies adds policies from a record.
+// StorePolicies adds policies that the record at stores.
 func (s *Specs) StorePolicies(p *events.JobPolicies, at events.Sequence) {
 	known, ok := s.policies[p.Hash]
 	if !ok {
@@ -95,8 +95,8 @@ func (s *Specs) StorePolicies(p *events.JobPolicies, at events.Sequence) {
 	s.policies[p.Hash] = known
 }
 
-// Use returns the spec with that hash, for a Job that had the spec had before; nil if the hash is unknown. It updates
-// which specs are in use.
+// Use returns the spec with that hash, for a Job that had the spec had before (nil for none); nil if the hash is
+// unknown. It counts the Job as a user of the new spec, and no longer of the old one.
 func (s *Specs) Use(hash string, had *events.JobSpec) *events.JobSpec {
 	known, ok := s.byHash[hash]
 	if !ok {
@@ -127,7 +127,7 @@ func (s *Specs) read(spec, had *events.JobSpec) *policy.Policies {
 
 func sameNumber(a, b *int32) bool { return a == b || (a != nil && b != nil && *a == *b) }
 
-// Release ends a Job's use of the spec with that hash.
+// Release notes that a Job does not use the spec with that hash any more.
 func (s *Specs) Release(hash string) {
 	known := s.byHash[hash]
 	if known.used--; known.used == 0 {
@@ -137,8 +137,8 @@ func (s *Specs) Release(hash string) {
 	s.prune(hash, known)
 }
 
-// prune drops a spec that no Job uses and that only an older file stores: a record that names the spec again would
-// store it again anyway.
+// prune drops a spec that no Job uses and that only an older file stores. A later record that names this spec stores it
+// again anyway.
 func (s *Specs) prune(hash string, known storedSpec) {
 	switch {
 	case s.Keep || known.at >= s.since:
@@ -180,7 +180,7 @@ func (s *Specs) sortedPolicies() []storedPolicies {
 	return slices.SortedFunc(maps.Values(s.policies), func(a, b storedPolicies) int { return cmp.Compare(a.policies.Hash, b.policies.Hash) })
 }
 
-// Filed folds the beginning of a new file, whose first record is first.
+// Filed handles the beginning of a new file of the log, whose first record is first: it stores no spec yet.
 func (s *Specs) Filed(first events.Sequence) {
 	s.since = first
 	s.PruneAll()
@@ -211,19 +211,19 @@ func (s *Specs) KnowsPolicies(hash string) bool {
 	return known
 }
 
-// At returns the newest record that stores the spec with that hash; 0 if only an older file does, or none.
+// At returns the newest record that stores the spec with that hash; 0 if the newest file has none.
 func (s *Specs) At(hash string) events.Sequence { return s.byHash[hash].at }
 
-// TemplateAt returns the newest record that stores the redacted template with that hash; 0 as in At.
+// TemplateAt returns the newest record that stores the redacted template with that hash; 0 if the newest file has none.
 func (s *Specs) TemplateAt(hash string) events.Sequence { return s.templates[hash] }
 
-// PoliciesAt returns the newest record that stores the policies with that hash; 0 as in At.
+// PoliciesAt returns the newest record that stores the policies with that hash; 0 if the newest file has none.
 func (s *Specs) PoliciesAt(hash string) events.Sequence { return s.policies[hash].at }
 
-// StoreTemplate notes the record that stores a redacted template.
+// StoreTemplate notes that the record at stores the redacted template with that hash.
 func (s *Specs) StoreTemplate(hash string, at events.Sequence) { s.templates[hash] = at }
 
-// Since returns the first record of the newest file.
+// Since returns the first record of the log's newest file.
 func (s *Specs) Since() events.Sequence { return s.since }
 
 // Len returns the number of specs.
@@ -242,7 +242,7 @@ func (s *Specs) ToWire(to *pb.WorldState) {
 	}
 }
 
-// FromWire restores the first record of the newest file, and the specs if the state is from a snapshot.
+// FromWire restores what ToWire encoded: the first record of the newest file, and from a snapshot also the specs.
 func (s *Specs) FromWire(from *pb.WorldState) {
 	s.since = events.Sequence(from.GetFiled())
 	for _, k := range from.GetTemplates() {

@@ -1,6 +1,6 @@
 // Package status represents a Job's status with parsed index sets, evaluates its conditions, and applies the changes of
 // a status write. A Status is a value without reference to its Job; [Status.Clone] and [Status.With] return copies that
-// share nothing. Package projector (published.go) folds the status at the API server.
+// share nothing. Package projector (published.go) keeps the status that the API server has.
 //
 // # Concurrency
 //

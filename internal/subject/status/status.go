@@ -35,7 +35,7 @@ type Status struct {
 // New returns the status of a new Job.
 func New() Status { return Status{Ready: events.Unset, Terminating: events.Unset} }
 
-// Of converts an observed status. Unlike the projection of a Job, it keeps indexes at or above spec.completions.
+// Of converts the status that an observation shows. It keeps indexes at or above spec.completions.
 func Of(s *events.JobStatus) Status {
 	out := Status{
 		Active: s.Active, Ready: s.Ready, Terminating: s.Terminating, Succeeded: s.Succeeded, Failed: s.Failed,
@@ -53,7 +53,7 @@ func Of(s *events.JobStatus) Status {
 	return out
 }
 
-// Record converts the status to facts.
+// Record converts the status to the form that records have.
 func (s *Status) Record() *events.JobStatus {
 	out := &events.JobStatus{
 		Active: s.Active, Ready: s.Ready, Terminating: s.Terminating, Succeeded: s.Succeeded, Failed: s.Failed,
@@ -99,7 +99,7 @@ func (s *Status) With(c *events.StatusChange) Status {
 	return out
 }
 
-// Change applies c to s.
+// Change applies the change c, such as one of our status writes, to s.
 func (s *Status) Change(c *events.StatusChange) {
 	set(&s.Active, c.Active)
 	set(&s.Ready, c.Ready)

@@ -1,4 +1,4 @@
-// Package surroundings folds what is recorded about nodes and namespaces:
+// Package surroundings keeps what is recorded about nodes and namespaces, and tells which observations are new:
 //
 //	s := surroundings.New()
 //	s.Apply(record)

@@ -24,7 +24,7 @@ func New() Surroundings {
 	return Surroundings{nodes: map[types.UID]*events.NodeSeen{}, namespaces: map[string]*events.NamespaceSeen{}}
 }
 
-// Apply folds a record of the controller's stream.
+// Apply updates the state by a record of the controller's own stream.
 func (s *Surroundings) Apply(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.ControllerStarted:
@@ -45,12 +45,13 @@ func (s *Surroundings) Apply(rec *events.Record) {
 		} else {
 			s.namespaces[f.Name] = f
 		}
-	case *events.EpochChanged: // the cluster was rewound, or the log lost records
+	case *events.EpochChanged: // the cluster or the log went back in time
 		*s = New()
 	}
 }
 
-// News reports whether an observation differs from the recorded state. kind is the kind of the record for it.
+// News reports whether an observation of a node or namespace differs from the recorded state, so that it needs a
+// record. kind is the kind of that record.
 func (s *Surroundings) News(facts events.Facts) (kind events.Kind, news bool) {
 	switch f := facts.(type) {
 	case *events.ClusterWatched:

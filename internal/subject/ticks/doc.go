@@ -1,4 +1,5 @@
-// Package ticks is the ledger of a CronJob's due times. Each due time is open until it gets its [Fate], which is final.
+// Package ticks keeps the ledger of a CronJob: what became of each due time. A due time is open until it gets its
+// [Fate] (started, skipped, and so on), which is final.
 //
 // A due time is open while something keeps it from starting, such as Forbid or a suspension. At most one is open, the
 // latest, because only the latest one may still start (C-081). Entries of the ledger are in order and never overlap, so

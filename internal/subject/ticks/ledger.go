@@ -7,14 +7,15 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// Ledger is the time up to which all due times have fates, and the open due time.
+// Ledger holds how far the due times of a CronJob have a recorded fate (what became of them), and the open due time,
+// which may still start.
 type Ledger struct {
 	Through time.Time // all due times up to it have fates
 	Open    time.Time // after Through; zero for none
 	Hold    Hold      // why Open does not start
 }
 
-// Look is the input of Ledger.Look: what is known of a CronJob at time Now.
+// Look is the input of the method Ledger.Look: what is known of a CronJob at time Now.
 type Look struct {
 	Now      time.Time
 	Schedule schedule.Schedule
@@ -28,10 +29,10 @@ type Look struct {
 // Begin returns a ledger that ignores due times up to through, for example from before the CronJob's creation.
 func Begin(through time.Time) Ledger { return Ledger{Through: through} }
 
-// Look gives fates to the due times since the last call, except to the current one, which becomes the open one. held
-// reports whether the open due time or its Hold has changed, so that it needs a record.
+// Look decides what became of the due times since the last call, except of the latest one that may still start: that
+// one becomes the open one. held reports whether the open due time or its Hold has changed, so that it needs a record.
 //
-// The current due time is computed as in the built-in controller. The schedule must be that of the last call; after an
+// The open due time is computed as in the built-in controller. The schedule must be that of the last call; after an
 // edit call [Ledger.Replace] first. The anchor must not be after Through: if a due time has started, record that start
 // (Start) before the Look that has it as anchor.
 func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
@@ -53,7 +54,7 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 		}
 		return append(entries, l.close(last, last, fate)), false
 	case due.At.IsZero():
-		for i := range entries { // no later run stands for them
+		for i := range entries { // no later run stands for these due times
 			if entries[i].Fate == Merged {
 				entries[i].Fate, entries[i].Into = Lost, time.Time{}
 			}
@@ -64,9 +65,9 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	return entries, l.Open != was.Open || l.Hold != was.Hold
 }
 
-// Passed gives fates to the due times up to the anchor, after status.lastScheduleTime was set by hand to a time that is
-// not a due time: none of them starts any more. If the anchor is after Through, call Passed before Look. But if another
-// controller has started a due time at the anchor, record that start first (See).
+// Passed decides what became of the due times up to the anchor, after status.lastScheduleTime was set by hand to a time
+// that is not a due time: none of them starts any more. If the anchor is after Through, call Passed before Look. But if
+// another controller has started a due time at the anchor, record that start first (See).
 func (l *Ledger) Passed(k *Look) (entries []Entry) {
 	if last := k.last(l.Through, k.Anchor); !last.IsZero() {
 		entries = append(l.overtaken(k, last), l.close(last, last, Skipped))
@@ -80,7 +81,8 @@ func (l *Ledger) Passed(k *Look) (entries []Entry) {
 	return entries
 }
 
-// overtaken gives fates to the due times before last, which is a due time after l.Through: they do not start any more.
+// overtaken decides what became of the due times after l.Through and before last: they do not start any more, because
+// last, a later due time, has come.
 func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 	if open := l.Open; !open.IsZero() && open.Before(last) {
 		fate := Merged
@@ -89,14 +91,14 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 		}
 		entries = append(entries, l.close(open, open, fate))
 	}
-	pass := func(end time.Time, fate Fate) { // for the due times before end and before last
+	pass := func(end time.Time, fate Fate) { // gives a fate to the due times before end and before last
 		if end.After(last) {
 			end = last
 		}
 		end = end.Add(-time.Nanosecond)
 		if first := k.Schedule.Next(k.base(l.Through)); !first.After(end) {
 			if fate == Merged && k.Paced && k.Schedule.Every() && k.late(first, k.Schedule.Next(first)) {
-				fate = TooLate // then all of them are too late, because the intervals are equal
+				fate = TooLate // all of them are too late, because the intervals are equal
 			}
 			entries = append(entries, l.close(first, k.last(l.Through, end), fate))
 		}
@@ -116,12 +118,13 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 	return entries
 }
 
-// lapsed reports whether a due time was in a gap, and past its deadline when the gap ended.
+// lapsed reports whether nobody watched when the due time came, and its deadline had passed when somebody watched
+// again.
 func (k *Look) lapsed(instant time.Time) bool {
 	return slices.ContainsFunc(k.Gaps, func(g Gap) bool { return !instant.Before(g.From) && k.late(instant, g.Until) })
 }
 
-// base returns the time from which due times after through are counted.
+// base returns the time to pass to Schedule.Next for the due times after through.
 func (k *Look) base(through time.Time) time.Time { return k.Schedule.Base(k.Anchor, through) }
 
 // last returns the latest due time after through and up to until; zero for none.
@@ -129,13 +132,14 @@ func (k *Look) last(through, until time.Time) time.Time {
 	return k.Schedule.Last(k.base(through), until)
 }
 
-// late reports whether a due time may no longer start at a time: at the exact end of its deadline it is too late
-// (C-083).
+// late reports whether a due time (instant) may no longer start at time at. At the exact end of its deadline it is too
+// late (C-083).
 func (k *Look) late(instant, at time.Time) bool {
 	return !schedule.Anchor(time.Time{}, at, k.Deadline).Before(instant)
 }
 
-// Start closes the open due time, whose Job was created at now, and returns its entry; false if none is open.
+// Start records that the open due time has started: its Job was created at now. It returns the ledger entry; false if
+// no due time is open.
 func (l *Ledger) Start(now time.Time) (Entry, bool) {
 	if l.Open.IsZero() {
 		return Entry{}, false
@@ -145,7 +149,8 @@ func (l *Ledger) Start(now time.Time) (Entry, bool) {
 	return e, true
 }
 
-// End closes the open due time with another fate, and returns its entry; false if none is open.
+// End records what else than a start became of the open due time. It returns the ledger entry; false if no due time is
+// open.
 func (l *Ledger) End(fate Fate) (Entry, bool) {
 	if l.Open.IsZero() {
 		return Entry{}, false
@@ -153,14 +158,14 @@ func (l *Ledger) End(fate Fate) (Entry, bool) {
 	return l.close(l.Open, l.Open, fate), true
 }
 
-// Revive returns the entry of a due time that starts although it has a fate already, or is from before the last
-// schedule change.
+// Revive returns the ledger entry for a due time that starts although the ledger says already that it became something
+// else, or that is from before the last schedule change.
 func (l *Ledger) Revive(instant, now time.Time) Entry {
 	return Entry{First: instant, Last: instant, Fate: Again, Late: now.Sub(instant)}
 }
 
-// Replace switches to another schedule at now. It closes the open due time of the old schedule; due times of the new
-// one count from now on.
+// Replace switches to another schedule at now. It closes the open due time of the old schedule and returns its entry;
+// false for none. Due times of the new schedule count from now on.
 func (l *Ledger) Replace(now time.Time) (Entry, bool) {
 	e, was := l.End(Replaced)
 	if now.After(l.Through) {
@@ -169,7 +174,7 @@ func (l *Ledger) Replace(now time.Time) (Entry, bool) {
 	return e, was
 }
 
-// close gives the due times from first to last their fate, and returns their entry.
+// close records what became of the due times from first to last, and returns their ledger entry.
 func (l *Ledger) close(first, last time.Time, fate Fate) Entry {
 	l.Through, l.Open, l.Hold = last, time.Time{}, NotHeld
 	return Entry{First: first, Last: last, Fate: fate}

@@ -7,13 +7,13 @@ import (
 )
 
 // Lag is the longest delay between a create by another controller and the watch event of its Job: the API server works
-// on a request for at most a minute; 10 s are added.
+// on a request for at most 60 s, and 10 s are added.
 const Lag = 70 * time.Second
 
-// Gap is a time without a watching controller. From is zero if none watched before.
+// Gap is a time in which no controller watched. From is zero if none watched before.
 type Gap struct{ From, Until time.Time }
 
-// View holds what the ledger needs to know of a CronJob that another controller runs.
+// View holds what the ledger needs to know of a CronJob that another controller runs, to compute its due times.
 type View struct {
 	Schedule schedule.Schedule
 	None     bool      // the schedule is unreadable: only started due times exist
@@ -21,9 +21,9 @@ type View struct {
 	Gaps     []Gap     // times without a watching controller, in order
 }
 
-// See records a start by another controller, and before it fates for all earlier due times. That controller starts only
-// the latest due time (C-081). So the earlier ones were not started, or it is unknown whether they were. If started
-// already has a fate, its entry is Again.
+// See records that another controller started the due time started. Before that it records what became of all earlier
+// due times: that controller starts only the latest due time (C-081), so the earlier ones were not started, or it is
+// unknown whether they were. If something is recorded of started already, its entry is Again.
 func (l *Ledger) See(v *View, started time.Time) (entries []Entry) {
 	if !started.After(l.Through) {
 		return []Entry{{First: started, Last: started, Fate: Again}}
@@ -32,8 +32,8 @@ func (l *Ledger) See(v *View, started time.Time) (entries []Entry) {
 	return append(entries, l.close(started, started, Started))
 }
 
-// Unstarted returns the first and the last due time up to now without a fate; zero for none. Only the last may still
-// start.
+// Unstarted returns the first and the last due time up to now of which the ledger says nothing yet; zero for none. Only
+// the last may still start.
 func (l *Ledger) Unstarted(v *View, now time.Time) (first, last time.Time) {
 	if last = v.last(l.Through, now); last.IsZero() {
 		return last, last
@@ -41,12 +41,12 @@ func (l *Ledger) Unstarted(v *View, now time.Time) (first, last time.Time) {
 	return v.Next(l.Through), last
 }
 
-// PassOver gives all due times up to end their fates, except the latest, which may still start.
+// PassOver records what became of all due times up to end, except of the latest one, which may still start.
 func (l *Ledger) PassOver(v *View, end time.Time) []Entry {
 	return l.passOver(v, v.last(l.Through, end).Add(-time.Nanosecond), time.Time{})
 }
 
-// Drop gives all due times up to end their fates. The latest one, which may still have started, gets fate.
+// Drop records what became of all due times up to end. The latest one, which may still have started, gets fate.
 func (l *Ledger) Drop(v *View, end time.Time, fate Fate) []Entry {
 	entries := l.PassOver(v, end)
 	if last := v.last(l.Through, end); !last.IsZero() {
@@ -61,8 +61,8 @@ func (l *Ledger) Drop(v *View, end time.Time, fate Fate) []Entry {
 	return entries
 }
 
-// passOver gives fates to the due times up to end, none of which was seen to start: Unknown if a gap hides a possible
-// start, else Skipped. into is the later due time that started; zero for none.
+// passOver records what became of the due times up to end, none of which was seen to start: Unknown if nobody watched
+// when one may have started, else Skipped. into is the later due time that started; zero for none.
 func (l *Ledger) passOver(v *View, end, into time.Time) (entries []Entry) {
 	say := func(through time.Time, fate Fate, gap Gap) {
 		if last := v.last(l.Through, through); !last.IsZero() {

@@ -4,8 +4,8 @@
 //
 //	jobledger.dev/trigger: 2026-01-01T12:00:00.000Z 7f3a-51c2 jane@example.org
 //
-// A value has the time, an ID and the writer's name. All three are claims of the writer: any user who may change the
-// CronJob may write anything.
+// A value has the time, an ID and the writer's name. None of the three is proven: any user who may change the CronJob
+// may write anything.
 //
 // # Concurrency
 //

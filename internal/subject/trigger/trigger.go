@@ -19,7 +19,7 @@ const (
 	mostBy = 256
 )
 
-// Request is the content of the annotation.
+// Request is a user's request for a run, as the annotation holds it.
 type Request struct {
 	At time.Time // by the requester's clock, in UTC, whole milliseconds
 	ID string    // unique; letters, digits and hyphens

@@ -17,14 +17,14 @@ import (
 //go:embed zoneinfo.zip
 var database []byte
 
-// Rules are the database's data of a zone.
+// Rules are the rules of one time zone, as the database has them.
 type Rules struct {
 	Name string
 	TZif []byte // RFC 9636; time.LoadLocationFromTZData reads it
 	Hash string // hash of TZif
 }
 
-// open reads the database's directory once.
+// open reads the directory of the embedded database, once.
 var open = sync.OnceValues(func() (map[string]*zip.File, error) {
 	r, err := zip.NewReader(bytes.NewReader(database), int64(len(database)))
 	if err != nil {
@@ -39,7 +39,7 @@ var open = sync.OnceValues(func() (map[string]*zip.File, error) {
 	return files, nil
 })
 
-// Find returns the rules of a zone; ok is false if the database lacks it.
+// Find returns the rules of the time zone with that name; ok is false if the database lacks it.
 func Find(name string) (r Rules, ok bool) {
 	files, err := open()
 	if err != nil {
@@ -69,7 +69,7 @@ func Hash(tzif []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Version returns the hash of the database.
+// Version returns the hash of the whole database, which tells versions apart.
 func Version() string { return Hash(database) }
 
 // Names returns the zones of the database, sorted.
