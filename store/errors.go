@@ -29,7 +29,8 @@ var (
 	// only after the log is opened again.
 	ErrFailed = errors.New("log failed")
 
-	// ErrFenced: another writer has taken over the log. Batches of this writer that are not durable yet will never be.
+	// ErrFenced: another writer has taken over the log. This Log makes no further batch durable. If records are in a
+	// stream of NATS, a batch that was on its way there may be stored all the same: the new writer then has it.
 	// A Commit that ends with ErrFenced also matches ErrFailed.
 	ErrFenced = errors.New("another process has taken the log over")
 

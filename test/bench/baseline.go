@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// Baseline has the ratios (Jobledger ÷ built-in) of earlier runs. Only ratios can be compared between machines. Keys:
-// setting and size, such as "life, quick"; workload; figure.
+// Baseline has the ratios (Jobledger ÷ built-in controller) of earlier runs. Only ratios can be compared between
+// machines. Its keys, from outside to inside: setting and size, such as "life, quick"; workload; figure.
 type Baseline map[string]map[string]map[string]float64
 
-// size names the setting and the size of a report. Only reports of the same size can be compared.
+// size returns the setting and the size of a report as text. Only reports of the same size can be compared.
 func (r *Report) size() string {
 	if r.Quick {
 		return r.Setting.String() + ", quick"
@@ -38,7 +38,8 @@ func ReadBaseline(path string) (Baseline, error) {
 	return b, nil
 }
 
-// Update replaces ratios in the file by those of the report, for the report's size and workloads. Others stay.
+// Update writes the ratios of the report r into the file, in place of the ratios for the same size and workloads. Other
+// ratios in the file stay.
 func (b Baseline) Update(r *Report, path string) error {
 	to := b.ratios(r)
 	if to == nil {

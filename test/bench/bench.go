@@ -40,13 +40,14 @@ type Config struct {
 	// Observer also runs a Jobledger with --manage=observe while the built-in controller runs Jobs. Its cost is
 	// reported with the built-in's figures.
 	Observer bool
-	// Keep keeps the files of the run in the directory Report.Dir.
+	// Keep keeps the files of the run, in the directory Report.Dir.
 	Keep bool
 	// Progress receives a line about each thing that is run; may be nil.
 	Progress io.Writer
 }
 
-// LinkCommand is the first argument that makes Config.Self run package link, with the arguments that follow.
+// LinkCommand is the first argument with which Config.Self must run package link; the other arguments are for that
+// package.
 const LinkCommand = "link"
 
 func (c *Config) setDefaults() error {
@@ -65,24 +66,24 @@ func (c *Config) setDefaults() error {
 	return c.Setting.setDefaults()
 }
 
-// bench holds what all laps share: the control plane, the kubelet and the stopwatch. A lap is one workload, run once by
-// one contender.
+// bench has what all laps share: the control plane, the simulated kubelets, and the stopwatch, which notes when things
+// happen. A lap is one workload, run once by one contender (one of the two controllers that are compared).
 type bench struct {
 	config     Config
 	dir        string
 	cp         *controlplane.ControlPlane
-	client     kubernetes.Interface // an administrator's, without a rate limit
+	client     kubernetes.Interface // client of an administrator, without a rate limit
 	watch      *stopwatch
-	line       line                // the network of the setting
-	pin        func(pid int) error // moves a contender to processors of its own; nil if it shares them with the server
+	line       line                // process that simulates the network of the setting
+	pin        func(pid int) error // moves a contender to processors of its own; nil if it shares those of the server
 	contenders []*contender
-	observer   *contender // observes while the built-in runs Jobs; nil: no observer
+	observer   *contender // a Jobledger that only observes while the built-in runs Jobs; nil: none
 	namespaces int        // number of namespaces so far
 	audited    int64      // the offset up to which the audit log was read
 }
 
-// auditPolicy makes the API server record each request of the contenders once, when it has answered, and no other
-// request.
+// auditPolicy makes the API server write each request of the contenders (the compared controllers) into its audit log
+// once, when it has answered. Other requests are not written.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -92,8 +93,8 @@ rules:
 - level: None
 `
 
-// Run runs the workloads and returns a report. A workload with a wrong outcome is no error: the report describes it,
-// see Report.Wrong. If Run returns an error, there is no report.
+// Run runs the workloads and returns a report. A workload with a wrong outcome is no error; Report.Wrong describes it.
+// If Run returns an error, there is no report.
 func Run(ctx context.Context, config Config) (report *Report, err error) {
 	if err := config.setDefaults(); err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func Run(ctx context.Context, config Config) (report *Report, err error) {
 	g.Go(func() error {
 		var err error
 		if report, err = b.all(ctx, workloads); err == nil {
-			cancel() // all other goroutines end with the context, also after an error
+			cancel() // all other goroutines end with ctx, also after an error
 		}
 		return err
 	})
@@ -151,7 +152,8 @@ func wait(cancel context.CancelFunc, g *errgroup.Group) error {
 	return g.Wait()
 }
 
-// start builds missing programs, starts the control plane and creates the contenders' users.
+// start builds the programs that are missing, starts the control plane, and creates the users of the contenders (the
+// compared controllers).
 func (b *bench) start(ctx context.Context) error {
 	program := b.config.Program
 	if program == "" {
@@ -219,7 +221,7 @@ func client(config *rest.Config) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// kubelet creates the Kubelet that simulates scheduler and kubelets, as the profile of the setting asks.
+// kubelet returns the simulation of scheduler and kubelets that the profile of the setting asks for.
 func (b *bench) kubelet(ctx context.Context) (*kubelet.Kubelet, error) {
 	config := kubelet.Config{
 		Client: b.client, API: kubelet.Through(b.client, b.client),
@@ -239,8 +241,8 @@ func (b *bench) kubelet(ctx context.Context) (*kubelet.Kubelet, error) {
 	return kubelet.New(ctx, config)
 }
 
-// nodeUsers returns the clients of the scheduler and of all kubelets. They have the rights of a cluster, and the
-// priority that the API server's flow control gives these users.
+// nodeUsers returns one client for the simulated scheduler and one for all simulated kubelets. They have the rights
+// that a cluster gives them, and the priority that the API server's flow control gives these users.
 func (b *bench) nodeUsers(ctx context.Context) (scheduler, kubelets kubernetes.Interface, err error) {
 	config, err := b.cp.UserConfig("system:kube-scheduler")
 	if err == nil {
@@ -260,7 +262,8 @@ func (b *bench) nodeUsers(ctx context.Context) (scheduler, kubelets kubernetes.I
 
 const nodeUser = "system:node:bench"
 
-// attend starts the kubelet, the stopwatch and a goroutine that watches the control plane. All of them end with ctx.
+// attend starts the simulated kubelets, the stopwatch (which notes when things happen), and a goroutine that watches
+// the control plane. All of them end with ctx.
 func (b *bench) attend(ctx context.Context, g *errgroup.Group) error {
 	follow, err := b.watch.follow(ctx, b.client)
 	if err != nil {
@@ -283,8 +286,8 @@ func (b *bench) attend(ctx context.Context, g *errgroup.Group) error {
 	return nil
 }
 
-// warmUp makes the first contender run a large Job, which is not measured. The API server sizes its watch buffers by
-// recent load. Without this Job the first burst would overflow them, and the server would end all watches.
+// warmUp makes the first contender run a large Job that is not measured. The API server sizes its watch buffers by
+// recent load; without this Job, the first measured burst would overflow them, and the server would end all watches.
 func (b *bench) warmUp(ctx context.Context) error {
 	warm := workload{name: "warm-up", full: sizes{3000, 500}, fast: sizes{400, 100}, drive: oneJob(false), alike: true}
 	lap, err := b.lap(ctx, &warm, b.contenders[0])
@@ -294,7 +297,7 @@ func (b *bench) warmUp(ctx context.Context) error {
 	return err
 }
 
-// all runs every workload in every round, with alternating contenders: A B A B.
+// all runs every workload in every round. In each round the contenders (the compared controllers) take turns.
 func (b *bench) all(ctx context.Context, workloads []*workload) (*Report, error) {
 	report := &Report{
 		At: time.Now().UTC().Truncate(time.Second), Quick: b.config.Quick, Setting: b.config.Setting, Rounds: b.config.Rounds, Kubernetes: b.cp.Version(),

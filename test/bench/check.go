@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// check lists the Jobs and pods after the workload, and compares them with the expected outcome.
+// check lists the Jobs and pods after a workload, and returns how they differ from the expected outcome.
 func (r *run) check(ctx context.Context) (found, error) {
 	jobs, err := r.client.BatchV1().Jobs(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -44,7 +44,7 @@ func inWords(wrong []string) string {
 	return strings.Join(wrong, "; ")
 }
 
-// compare returns how Jobs and pods differ from the outcome that the shapes expect.
+// compare returns how Jobs and pods differ from the outcome that the shapes (descriptions of Jobs) expect.
 func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) (f found) {
 	var wrong []string
 	byName, byOwner := map[string]*batchv1.Job{}, map[string][]*corev1.Pod{}
@@ -75,7 +75,7 @@ func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) (f found) {
 	return f
 }
 
-// status returns what is wrong in a Job's status.
+// status returns what is wrong in the status of a Job of this shape.
 func (s shape) status(job *batchv1.Job) (wrong []string) {
 	t := &job.Status
 	if !finished(job) || t.CompletionTime == nil {
@@ -107,7 +107,8 @@ func (s shape) status(job *batchv1.Job) (wrong []string) {
 	return wrong
 }
 
-// made returns what is wrong with the pods of a Job. It also counts the duplicate and lost pods in f.
+// made returns what is wrong with the pods of a Job of this shape. It also adds to f how many pods are duplicate and
+// lost.
 func (s shape) made(pods []*corev1.Pod, f *found) (wrong []string) {
 	phases, succeeded, kept := map[corev1.PodPhase]int{}, map[string]int{}, 0
 	for _, p := range pods {

@@ -13,16 +13,16 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Annotations on the pods of profile Cluster. kwok, which simulates the kubelets, decides from them and from the pods'
-// UIDs how the pods live. UIDs differ, so the two contenders have different pods, drawn from the same table, and the
-// number of failures is known only afterwards.
+// Annotations on the pods of profile Cluster. From them and from the pod's UID, kwok, which simulates the kubelets,
+// decides how long the pod runs and whether it fails. UIDs differ, so the two compared controllers have different pods,
+// drawn from the same table, and the number of failures is known only afterwards.
 const (
-	// "run": draw the run time; "run,fail": also draw whether it fails
+	// "run": the run time is drawn; "run,fail": whether it fails is drawn, too
 	annotationDrawn   = "bench.jobledger.dev/drawn"
 	annotationFailing = "bench.jobledger.dev/failing" // indexes whose first pod fails, such as ",3,7,"
 )
 
-// annotations returns the annotations for the pods of a shape.
+// annotations returns the annotations for the pods of a Job with this shape.
 func (r *run) annotations(s shape) map[string]string {
 	if s.alike {
 		return nil
@@ -54,7 +54,7 @@ const (
   else "` + controlplane.OutcomeSucceed + `" end`
 )
 
-// queries returns the jq queries with which kwok decides how pods live; see controlplane.Options.
+// queries returns two jq queries for kwok: how a pod ends, and how long it runs (see controlplane.Options).
 func (s Setting) queries() (outcome, runFor string) {
 	const long = 20 // number of quantiles that stand for the log-normal run times
 	var times []string
@@ -67,8 +67,8 @@ func (s Setting) queries() (outcome, runFor string) {
 	return fmt.Sprintf(outcomeQuery, seed, failOne), fmt.Sprintf(runForQuery, seed, strings.Join(times, ","), 3*long)
 }
 
-// drawn sets the number of failed pods that the shapes expect to what kwok drew, for Jobs whose number was not known
-// before.
+// drawn sets the expected number of failed pods in the shapes, for Jobs for which kwok decided it: it counts the failed
+// pods.
 func drawn(shapes []shape, pods []corev1.Pod) {
 	failed := map[string]int{}
 	for i := range pods {

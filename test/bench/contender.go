@@ -16,7 +16,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// Contenders are the controllers that the bench compares. These are their names, which are also their users.
+// Ours and Builtin are the names of the two contenders, the controllers that are compared. They are also the names of
+// their users.
 const (
 	Ours    = "jobledger"
 	Builtin = "builtin"
@@ -25,24 +26,24 @@ const (
 // Observer is the name of a Jobledger that only observes while the built-in controller runs Jobs.
 const Observer = "observer"
 
-// contenders is the order in which they take turns.
+// contenders lists the compared controllers in the order in which they take turns.
 var contenders = []string{Ours, Builtin}
 
 // group is the user group of both contenders. It gives them the priority that controllers have in the API server's flow
 // control.
 const group = "system:serviceaccounts:kube-system"
 
-// contender is a controller that can be started.
+// contender is one of the compared controllers, ready to be started.
 type contender struct {
 	name       string
 	program    string
 	kubeconfig string
-	pin        func(pid int) error // moves it to processors of its own; nil: it shares them
+	pin        func(pid int) error // moves the process to processors of its own; nil: it shares those of the server
 }
 
-// newContender creates the user of a contender and gives it the rights that it has in a cluster. For the built-in these
-// are the roles of the Job controller (operations contract, O-041) and of the CronJob controller, for Jobledger those
-// of our deployment.
+// newContender creates the user of a contender (a compared controller), and gives it the rights that the controller has
+// in a cluster. For the built-in controller these are the roles of the Job controller (operations contract, O-041) and
+// of the CronJob controller, for Jobledger those of our deployment.
 func (b *bench) newContender(ctx context.Context, name, program string) (*contender, error) {
 	cp := b.cp
 	if name == Builtin {
@@ -77,15 +78,15 @@ func (b *bench) newContender(ctx context.Context, name, program string) (*conten
 	return c, nil
 }
 
-// named returns a function that returns the name of a ClusterRole that every cluster has.
+// named returns a function that returns role, the name of a ClusterRole that exists in every cluster.
 func named(role string) func(context.Context, *controlplane.ControlPlane) (string, error) {
 	return func(context.Context, *controlplane.ControlPlane) (string, error) { return role, nil }
 }
 
-// args returns the arguments for a contender that keeps its state in dir. The built-in runs without its limits for
-// requests per second and for concurrent CronJobs; all other settings are the defaults. Both run every Job and every
-// CronJob in every namespace. Neither uses a Lease: after a kill the built-in would wait until its old Lease expires,
-// and the bench would measure that wait.
+// args returns the command line of a contender (a compared controller) that keeps its state in dir. The built-in runs
+// without its limits for requests per second and for concurrent CronJobs; all other settings are the defaults. Both run
+// every Job and every CronJob in every namespace. Neither uses a Lease: after a kill the built-in would wait until its
+// old Lease expires, and the bench would measure that wait.
 func (c *contender) args(dir string) []string {
 	if c.name == Builtin {
 		return []string{
@@ -105,16 +106,16 @@ func (c *contender) args(dir string) []string {
 
 func logIn(dir string) string { return filepath.Join(dir, "log") }
 
-// process is one run of a contender.
+// process is one started process of a contender (a compared controller).
 type process struct {
 	*contender
 	pid    int
 	output string
 	ended  chan struct{}
-	err    error // error with which it ended; set before ended is closed
+	err    error // error with which the process ended; set before ended is closed
 }
 
-// start starts the contender with additional flags. The contender keeps its state in dir.
+// start starts the contender (a compared controller) with additional flags. It keeps its state in dir.
 func (c *contender) start(dir string, flags ...string) (*process, error) {
 	out, err := os.OpenFile(filepath.Join(dir, c.name+".txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -160,14 +161,14 @@ func (p *process) stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return errors.Join(fmt.Errorf("%s does not stop: %w", p.name, context.Cause(ctx)), p.kill())
 	}
-	// The built-in has no orderly stop: the signal just ends it.
+	// The built-in controller has no orderly stop; the signal ends it at once.
 	if p.err != nil && p.name != Builtin {
 		return fmt.Errorf("%s was to stop in good order: %w\n%s", p.name, p.err, p.tail())
 	}
 	return nil
 }
 
-// watch returns a context that ends with ctx, or earlier if the process ends; then its cause says so.
+// watch returns a context that ends with ctx, or when the process ends; its cause then says that the process ended.
 func (p *process) watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() { // ends with the process or the context
@@ -180,7 +181,7 @@ func (p *process) watch(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// tail returns the end of the process's output.
+// tail returns the last bytes of the process's output.
 func (p *process) tail() []byte {
 	text, err := os.ReadFile(p.output)
 	if err != nil {

@@ -8,29 +8,31 @@ import (
 	"time"
 )
 
-// limit says how many requests and commits Jobledger may need for one workload. These counts depend little on the speed
-// of the machine. What depends on it: a slow Job publishes its progress each second (a Job of a single pod once), and
-// observations that need no action are stored every 100 ms.
+// limit says how many requests and commits (durable writes of the log) Jobledger may need for one workload. Most of
+// these counts do not depend on the speed of the machine. Two do: a slow Job publishes its progress each second (a Job
+// of one pod, once), and observations that need no action are stored every 100 ms.
 type limit struct {
-	// status writes for each Job; more are allowed: one a second for each large Job, and one for each single-pod Job
-	// that takes over 1 s
+	// status writes for each Job. In addition, one a second is allowed for each large Job, and one for each Job of a
+	// single pod that takes over 1 s
 	writes float64
-	large  float64 // number of Jobs with many pods
+	large  float64 // number of large Jobs (Jobs with many pods)
 	single bool    // the Jobs have one pod
-	// seconds that every Job takes at least, 0: none; each second beyond allows one more status write for each Job
+	// seconds that every Job takes at least; 0: none. For each second more, one more status write is allowed for each
+	// Job
 	waits   float64
-	commits float64 // commits for each pod; in addition ten a second are allowed
+	commits float64 // commits (durable writes) for each pod; in addition, ten a second are allowed
 	runs    float64 // status writes of a CronJob for each of its runs
-	// pods run for a while (profile life): instead of single, waits and wall time, each second of each Job allows a
-	// status write
+	// pods run for a while (profile life). Then each second of each Job allows one status write, and single, waits and
+	// the time of the workload do not count
 	life bool
 }
 
-// progressAfter is the time after which a Job publishes its progress.
+// progressAfter is the time after which a Job that still runs publishes its progress.
 const progressAfter = time.Second
 
-// limits holds the measured counts, plus a margin. If you lower a count, lower its limit. w5 has no limits, because the
-// cost of a kill depends on its time, and w6 has none, because finished Jobs cause no requests.
+// limits has the limits of each workload: the measured counts, plus a margin. If you lower a count, lower its limit. w5
+// has no limits, because the cost of a kill depends on its time, and w6 has none, because finished Jobs cause no
+// requests.
 var limits = map[string]limit{
 	"w1":  {writes: 1, single: true, commits: 4},
 	"w2":  {writes: 1.5, single: true, commits: 1.2},
@@ -46,15 +48,15 @@ var limits = map[string]limit{
 }
 
 const (
-	strayRequests = 0.02 // requests of other kinds for each pod, but at least one in all: conflicts and retries
-	// commits for each pod that profile life allows in addition, since ends that are seconds apart share fewer commits:
-	// 0.74 measured on a quiet machine, 0.4 on a busy one
+	strayRequests = 0.02 // other requests for each pod, such as conflicts and retries; at least one is allowed
+	// commits (durable writes of the log) for each pod that profile life allows in addition, because ends that are
+	// seconds apart share fewer commits: 0.74 measured on a quiet machine, 0.4 on a busy one
 	lifeCommits = 1
-	// number of pods that one status write counts, at least; slightly lowered for the last pods of a Job
+	// number of pods that one status write counts at least; a bit low, because of the last pods of a Job
 	manyHeld = 45
 
-	// Requests for Events. A Job causes two: one for its end, one for its pod. A Job with many pods causes ten more:
-	// eight more for single pods and two for the rest in sum. And it causes one more every three seconds.
+	// Requests for Kubernetes Events. A Job causes two: one for its end, one for its pod. A Job with many pods causes
+	// ten more, eight about single pods and two about the rest; and it causes one more every three seconds.
 	eventsOfAny  = 2
 	eventsOfMany = 10
 	countedEvery = 3 // seconds
@@ -77,7 +79,7 @@ func (r *Report) Grown() (lines []string) {
 	return lines
 }
 
-// exceeded returns one line for each limit that a lap exceeds.
+// exceeded returns one line for each limit that a lap (one run of a workload) exceeds.
 func (m limit) exceeded(lap *Lap) (lines []string) {
 	wall, pods := lap.Figures[keyWall], float64(lap.Pods)
 	most := map[string]float64{
@@ -110,7 +112,8 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 	return lines
 }
 
-// progress returns how many status writes a lap may make beyond the fixed number for each Job.
+// progress returns how many status writes are allowed in a lap beyond the fixed number for each Job. They depend on how
+// long the lap took.
 func (m limit) progress(lap *Lap) float64 {
 	wall, held := lap.Figures[keyWall], float64(lap.Pods)/manyHeld
 	if m.life {
@@ -126,7 +129,7 @@ func (m limit) progress(lap *Lap) float64 {
 	return progress
 }
 
-// events returns how many requests for Events a lap may make.
+// events returns how many requests for Kubernetes Events are allowed in a lap (one run of a workload).
 func (m limit) events(lap *Lap) float64 {
 	many := m.large
 	if m.waits > 0 {

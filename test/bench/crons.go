@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// crons holds the CronJobs of a run that fall due, and the Jobs that they should create.
+// crons has the CronJobs of a run that fall due at the time due, and the Jobs that they should create.
 type crons struct {
 	due  time.Time
 	runs []shape // the expected Jobs
@@ -21,15 +21,16 @@ const (
 	// never is a schedule that is not due while the bench runs (29 February). Its next due time costs more to compute
 	// than that of most schedules.
 	never = "0 0 29 2 *"
-	// CronJobs are created and the controller comes to rest before the minute in which they fall due. dueAfter is the
-	// least time until that minute, plus dueEach for each CronJob that falls due: with 1,000 CronJobs 40 s.
+	// CronJobs are created before the minute in which they fall due, so early that the controller is idle again by
+	// then: at least dueAfter before it, plus dueEach for each CronJob that falls due. With 1,000 CronJobs this is 40
+	// s.
 	dueAfter = 10 * time.Second
 	dueEach  = 30 * time.Millisecond
 	// dueLead is how long before the due minute the measurement begins.
 	dueLead = 2 * time.Second
 )
 
-// cronJobs creates s[0] CronJobs. s[1] of these fall due in the same minute. It returns shortly before that minute.
+// cronJobs creates s[0] CronJobs, of which s[1] fall due in the same minute. It returns shortly before that minute.
 func cronJobs(ctx context.Context, r *run, s sizes) error {
 	if err := r.createCrons(ctx, "later-", s[0]-s[1], func(*batchv1.CronJob) {}); err != nil {
 		return err
@@ -94,7 +95,7 @@ func until(ctx context.Context, at time.Time) error {
 	}
 }
 
-// burst waits until all due CronJobs have run, and adds the figures of their due time.
+// burst waits until all CronJobs that are due have run, and adds the figures that are measured from their due time on.
 func burst(ctx context.Context, r *run, _ sizes) error {
 	if err := r.finish(ctx); err != nil {
 		return err
@@ -103,8 +104,8 @@ func burst(ctx context.Context, r *run, _ sizes) error {
 	return nil
 }
 
-// burstBeside runs burst while Jobs are created at a steady pace. This begins before the due time and ends long after
-// it.
+// burstBeside does what burst does, while further Jobs are created at a steady pace, from before the due time until
+// long after it. s[2] is the number of these Jobs, s[3] how many a second.
 func burstBeside(ctx context.Context, r *run, s sizes) error {
 	all := small(s[2])
 	if err := every(ctx, time.Second/time.Duration(s[3]), len(all), func(i int) error { return r.create(ctx, all[i]) }); err != nil {
@@ -113,7 +114,7 @@ func burstBeside(ctx context.Context, r *run, s sizes) error {
 	return burst(ctx, r, s)
 }
 
-// dueTimes adds the figures that are measured from the due time on.
+// dueTimes adds the figures that are measured from the due time of the CronJobs on.
 func (r *run) dueTimes() {
 	var created []time.Duration
 	var pod, end time.Duration
@@ -151,8 +152,8 @@ func (c *crons) wrong(all []batchv1.CronJob) (wrong []string) {
 	return wrong
 }
 
-// suspended measures an idle contender beside an increasing number of suspended CronJobs that would be due each minute.
-// At the end it restarts the contender.
+// suspended measures an idle contender (a compared controller) while more and more suspended CronJobs exist, which
+// would otherwise be due each minute. At the end it restarts the contender, and measures it again.
 func suspended(ctx context.Context, r *run) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if _, err := r.start(ctx); err != nil {

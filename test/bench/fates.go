@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/test/bench/kubelet"
 )
 
-// runTimes draws how long a pod runs. Its three entries are equally likely: a command that ends at once, a short
+// runTimes draws how long a pod runs. Its three functions are equally likely: a command that ends at once, a short
 // command, and real work.
 var runTimes = []func(*rand.Rand) time.Duration{
 	func(*rand.Rand) time.Duration { return 0 },
@@ -20,23 +20,23 @@ var runTimes = []func(*rand.Rand) time.Duration{
 	},
 }
 
-// failOne: in a Job that does not set its own number of failures, one of 20 pods fails.
+// failOne is the rate of failures: one of 20 pods fails, in a Job for which no number of failures is set.
 const failOne = 20
 
-// fates is a function that returns how one pod of a Job lives (its fate), so that both contenders have the same pods.
-// place is the pod's completion index; pods without an index share the place "" and are numbered in the order in which
-// they are seen. before is the number of earlier pods with the same place.
+// fates returns how one pod of a Job lives: how long it runs, and whether it fails. With it, both compared controllers
+// have the same pods. place is the pod's completion index; it is "" for pods without an index, which are numbered in
+// the order in which they are seen. before is the number of earlier pods with the same place.
 type fates func(place string, before int) kubelet.Fate
 
-// alike is the fates of a Job whose pods all end at once and succeed.
+// alike is a fates function: all pods of the Job end at once, and succeed.
 func alike(string, int) kubelet.Fate { return kubelet.Fate{} }
 
-// fates returns the fates of a shape's pods, drawn by the seed.
+// fates returns the function that says how the pods of a shape live. The seed of the setting determines it.
 func (s Setting) fates(of shape) fates {
 	if of.alike {
 		return alike
 	}
-	failing := map[string]bool{} // indexes whose first pod fails, if the shape sets their number
+	failing := map[string]bool{} // indexes of which the first pod fails, if the shape sets how many there are
 	for _, i := range s.random(of.name, "failing", 0).Perm(int(of.pods))[:of.fail] {
 		failing[strconv.Itoa(i)] = of.perIndex
 	}
@@ -54,15 +54,15 @@ func (s Setting) fates(of shape) fates {
 	}
 }
 
-// random returns the random source that decides the fate of one pod.
+// random returns the random numbers from which the life of one pod is drawn. place and before are those of type fates.
 func (s Setting) random(job, place string, before int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(job + "/" + place + "/" + strconv.Itoa(before))) // it never returns an error
 	return rand.New(rand.NewPCG(s.Seed, h.Sum64()))
 }
 
-// expected returns the shape with the number of pods that will fail. This number follows from the fates alone: however
-// its pods are ordered, a Job creates only as many as its completions and its failures need.
+// expected returns the shape with the number of pods that will fail. The fates alone determine this number: in whatever
+// order its pods run, a Job creates only as many as its completions and its failures need.
 func (s Setting) expected(of shape) shape {
 	if s.Profile != Life || of.perIndex || of.alike {
 		return of

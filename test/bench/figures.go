@@ -6,21 +6,21 @@ import (
 	"strconv"
 )
 
-// Figure describes one kind of measured number, such as the CPU time for each pod.
+// Figure describes one kind of number that the bench measures, such as the CPU time for each pod.
 type Figure struct {
-	Key   string // its key in the JSON report
+	Key   string // key of the figure in the JSON report
 	Title string
-	// Brief figures are also printed while the bench runs.
+	// Brief: the figure is also printed while the bench runs.
 	Brief bool
 	// More: a larger value is better. Without it a smaller one is.
 	More bool
-	// Aside figures are printed but not compared.
+	// Aside: the figure is printed, but not compared.
 	Aside bool
-	// Count figures depend little or not at all on the speed of the machine.
+	// Count: the figure depends little or not at all on the speed of the machine.
 	Count bool
 }
 
-// Keys of the figures.
+// Keys of the figures in the JSON report.
 const (
 	keyCreated50   = "created_p50_ms"
 	keyCreated99   = "created_p99_ms"
@@ -142,7 +142,8 @@ var Figures = []Figure{
 	{Key: keyCommits, Title: "commits per pod", Brief: true, Count: true},
 }
 
-// format prints a number with three significant digits, or as a whole number if it is larger.
+// format returns a number as text with three significant digits; a number with more than three digits becomes a whole
+// number.
 func (f Figure) format(v float64) string { return format(v) }
 
 func format(v float64) string {
@@ -155,7 +156,7 @@ func format(v float64) string {
 
 // round rounds to the digits that format prints.
 func round(v float64) float64 {
-	r, _ := strconv.ParseFloat(format(v), 64) // the output of format is always a number
+	r, _ := strconv.ParseFloat(format(v), 64) // format always returns a number
 	return r
 }
 

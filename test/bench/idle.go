@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// lyingAbout runs Jobs of one pod, and then restarts the contender while the finished Jobs still exist: Jobledger once
-// with the log of these Jobs, and once without a log. The built-in has no log, so it is restarted once, and both
-// figures are the same.
+// lyingAbout runs Jobs of one pod, and then restarts the contender (a compared controller) while the finished Jobs
+// still exist. Jobledger is restarted twice: with the log of these Jobs, and without a log. The built-in controller has
+// no log, so it is restarted once, and both figures are the same.
 func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if _, err := r.start(ctx); err != nil {
@@ -41,8 +41,8 @@ func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 	return lap, err
 }
 
-// again restarts the contender and measures it for some seconds. Jobledger is restarted twice: with its log, then
-// without.
+// again restarts the contender (a compared controller), and measures for some seconds what it costs while idle.
+// Jobledger is restarted twice: with its log, then without.
 func (r *run) again(ctx context.Context, lap *Lap, seconds int) error {
 	warm, err := r.idleAgain(ctx, seconds)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *run) again(ctx context.Context, lap *Lap, seconds int) error {
 	return nil
 }
 
-// idle is what a contender costs while nothing happens.
+// idle is what a contender (a compared controller) costs while nothing happens.
 type idle struct {
 	start    float64 // ms from the start of the process until the pod of a waiting Job was seen
 	rss      float64 // MiB
@@ -73,7 +73,7 @@ type idle struct {
 	others   float64
 }
 
-// idleAgain restarts the contender, and measures it for some seconds.
+// idleAgain restarts the contender (a compared controller), and measures for some seconds what it costs while idle.
 func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
 	if err := r.process.stop(ctx); err != nil {
 		return idle{}, err
@@ -87,7 +87,7 @@ func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
 	return i, err
 }
 
-// idle measures an idle contender for some seconds.
+// idle measures for some seconds what the contender (a compared controller) costs while nothing happens.
 func (r *run) idle(ctx context.Context, seconds int) (i idle, err error) {
 	before, err := r.point()
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// ledger holds what Jobledger's log has cost so far. It is read from the two meta pages of each bbolt file. This is
-// safe while another process writes, because bbolt writes a meta page at once, and never the page that is valid now.
+// ledger says how many durable writes (commits) and bytes Jobledger's log has cost so far. This is read from the two
+// meta pages of each bbolt file of the log. This is safe while another process writes, because bbolt writes a meta page
+// at once, and never the page that is valid now.
 //
 //	page header  16 bytes
 //	magic, version, page size, flags            4 bytes each
@@ -23,7 +24,7 @@ type ledger struct {
 
 const boltMagic = 0xED0CDAED
 
-// ledgerIn returns the sum over all files of the log in dir.
+// ledgerIn returns what the log in dir has cost so far, summed over its files.
 func ledgerIn(dir string) (ledger, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	if err == nil && len(files) == 0 {

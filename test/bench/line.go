@@ -14,15 +14,15 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// line is the process that simulates the network between the contenders and the API server. The zero value is no
-// network.
+// line is the process that simulates the network between the compared controllers and the API server. The zero value is
+// no network.
 type line struct {
 	pid   int
 	ended <-chan error
-	host  string // address under which contenders reach the API server
+	host  string // address under which the controllers reach the API server
 }
 
-// startLine starts the network that the setting asks for. It leads to the API server at host.
+// startLine starts the process that simulates the network of the setting. host is the address of the API server.
 func (b *bench) startLine(host string) (err error) {
 	network := b.config.Setting.Network
 	if network == loopback {
@@ -51,7 +51,7 @@ func (b *bench) startLine(host string) (err error) {
 	return nil
 }
 
-// through returns a client configuration with which a contender reaches the API server through the network.
+// through returns a client configuration with which a controller reaches the API server through the simulated network.
 func (l *line) through(config *rest.Config) *rest.Config {
 	if l.host != "" {
 		config = rest.CopyConfig(config)
@@ -67,6 +67,6 @@ func (l *line) stop() error {
 	if err := child.Signal(l.pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("stop the network: %w", err)
 	}
-	<-l.ended //nolint:errcheck // it was killed
+	<-l.ended //nolint:errcheck // it was killed, so the error is no news
 	return nil
 }

@@ -11,30 +11,30 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Lap is the result of one workload, run once by one contender.
+// Lap is the result of one workload, run once by one contender (one of the two compared controllers).
 type Lap struct {
-	// Figures by their keys; the list Figures describes them.
+	// Figures are the measured numbers by their keys; the list named Figures describes them.
 	Figures map[string]float64 `json:"figures"`
 	// Requests is the number of requests for each pod of the workload, by verb and resource, such as "create pods". It
 	// does not include Events and Leases.
 	Requests map[string]float64 `json:"requests"`
-	// Others is the share of the machine that other processes used during the lap; 1 is all processors.
+	// Others is the share of the machine that other processes used during the lap; 1 stands for all processors.
 	Others float64 `json:"others"`
-	// Jobs and Pods are the numbers of the workload. Pods includes those that fail.
+	// Jobs and Pods are how many the workload has. Pods includes those that fail.
 	Jobs int `json:"jobs"`
 	Pods int `json:"pods"`
 	// Failed is the number of pods that fail.
 	Failed int `json:"failed"`
 	// Runs is the number of Jobs that CronJobs created.
 	Runs int `json:"runs,omitempty"`
-	// Late is the number of Jobs that took a second or longer, so that they also published their progress.
+	// Late is the number of Jobs that took a second or longer, and so also published their progress.
 	Late int `json:"late"`
-	// Seconds is the sum over all Jobs of the time from creation to end.
+	// Seconds is the sum over all Jobs of the time from creation to end, in seconds.
 	Seconds float64 `json:"seconds"`
 	found
 }
 
-// found describes what is wrong in the outcome of a workload.
+// found says what is wrong in the outcome of a workload.
 type found struct {
 	// Wrong describes the errors in words; empty: nothing is wrong. A lap with errors has no figures.
 	Wrong string `json:"wrong,omitempty"`
@@ -43,7 +43,7 @@ type found struct {
 	Losses     int `json:"losses"`
 }
 
-// measure runs the workload and returns its cost.
+// measure runs the workload once, and returns what it cost.
 func (r *run) measure(ctx context.Context) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if r.workload.prepare != nil {
@@ -69,7 +69,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
 		return Lap{found: lap.found}, err
 	}
-	lap.Pods = r.pods() // check may have changed the expected number of failed pods
+	lap.Pods = r.pods() // check may have changed how many failed pods are expected
 	for _, s := range r.shapes {
 		lap.Failed += s.fail
 	}
@@ -91,7 +91,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 		lap.Figures[keyStatus] += lap.Requests[verb+" jobs/status"] * pods / float64(max(1, lap.Jobs))
 	}
 	for what, n := range lap.Requests {
-		// the API server may end a watch in a burst, so new watches are not counted
+		// the API server may end a watch in a burst; to open it again is not counted
 		if !strings.HasPrefix(what, "watch ") {
 			lap.Figures[keyRequests] += n
 		}
@@ -99,7 +99,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	return lap, nil
 }
 
-// orWrong adds to an error what is wrong with the Jobs by now: often this is the reason.
+// orWrong adds to an error what is wrong with the Jobs at the moment; often that is the cause.
 func (r *run) orWrong(ctx context.Context, err error) error {
 	found, checking := r.check(context.WithoutCancel(ctx))
 	if found.Wrong == "" {
@@ -116,7 +116,7 @@ func (r *run) pods() (n int) {
 	return n
 }
 
-// point holds the costs of one run up to one moment.
+// point has the costs of one run up to one moment.
 type point struct {
 	mark
 	ledger   ledger
@@ -151,7 +151,8 @@ func quantile(all []time.Duration, percent int) time.Duration {
 	return all[(len(all)*percent+99)/100-1]
 }
 
-// costs adds the figures that are read from the kernel and from the log.
+// costs adds the figures that come from the kernel and from the log. before and after are the costs at the beginning
+// and the end, and pods is the number of pods.
 func (r *run) costs(figures map[string]float64, before, after point, pods float64) {
 	// Add what a killed process used. The counters of its successor began at zero.
 	cpu := r.gone.cpu + after.contender.cpu - before.contender.cpu
@@ -180,8 +181,8 @@ func (r *run) costs(figures map[string]float64, before, after point, pods float6
 	}
 }
 
-// others returns the share of the machine that processes outside the bench used between two marks. gone is the CPU time
-// of killed processes of the bench, which are in neither mark.
+// others returns the share of the machine that processes outside the bench used between two marks (usages at a moment).
+// gone is the CPU time of the bench's processes that were killed; they are in neither mark.
 func others(before, after mark, gone time.Duration) float64 {
 	own := gone
 	for _, p := range [][2]usage{
@@ -194,8 +195,8 @@ func others(before, after mark, gone time.Duration) float64 {
 	return max(0, float64(busy-own)/float64(after.machine.all-before.machine.all))
 }
 
-// perPod returns the number of a user's requests for each pod, and separately that of requests for Events. It omits
-// Leases and SelfSubjectAccessReviews.
+// perPod returns how many requests a user sent for each pod, by verb and resource, and separately the number for
+// Events. It leaves out Leases and SelfSubjectAccessReviews.
 func perPod(requests []controlplane.Write, user string, pods float64) (all map[string]float64, events float64) {
 	counts := map[string]int{}
 	for _, w := range requests {
@@ -216,7 +217,7 @@ func perPod(requests []controlplane.Write, user string, pods float64) (all map[s
 	return all, events / pods
 }
 
-// summary returns a lap as one line.
+// summary describes a lap (one run of a workload) in one line.
 func (l Lap) summary() string {
 	if l.Wrong != "" {
 		return "WRONG: " + l.Wrong

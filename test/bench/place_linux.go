@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// halves divides the processors of this process: the first half is for server and bench, the second for the contender.
+// halves divides the processors of this process: the first half is for the server and the bench, the second for the
+// compared controllers.
 func halves() (server, contender unix.CPUSet, err error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
@@ -59,8 +60,8 @@ func pin(pid int, to unix.CPUSet) error {
 	return nil
 }
 
-// divide moves this process to the first half of the processors. The control plane, which it starts later, is there
-// too. It returns a function that moves a contender to the other half.
+// divide moves this process to the first half of the processors; the control plane, which it starts later, stays there,
+// too. It returns a function that moves another process to the second half.
 func divide() (pinned func(pid int) error, err error) {
 	server, contender, err := halves()
 	if err != nil {

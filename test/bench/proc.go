@@ -12,9 +12,9 @@ import (
 // tick is the unit of CPU times in /proc: USER_HZ, which is 100 on every platform that Go supports.
 const tick = 10 * time.Millisecond
 
-// usage holds what a process has used since it started.
+// usage is what a process has used since it started.
 type usage struct {
-	cpu     time.Duration // user and system
+	cpu     time.Duration // user and system time
 	written uint64        // bytes that it made the kernel write to disks
 	rss     uint64        // resident bytes now, without the program's own pages
 	peak    uint64        // most resident bytes so far, without the program's own pages
@@ -86,7 +86,7 @@ func residentOf(maps, file string) (sum uint64, err error) {
 	return sum, nil
 }
 
-// lineOf returns the number that follows a name at the begin of a line, in a file of /proc.
+// lineOf returns the number that follows name at the beginning of a line, in a file of /proc.
 func lineOf(path, name string) (uint64, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -104,8 +104,8 @@ func lineOf(path, name string) (uint64, error) {
 	return 0, fmt.Errorf("read %s: there is no %s", path, name)
 }
 
-// machine holds the CPU time of all processors, in total and busy. Time that the hypervisor gave to other machines
-// counts as busy, because it was not available here.
+// machine is the CPU time of all processors: in total, and of this busy. Time that the hypervisor gave to other
+// machines counts as busy, because it was not available here.
 type machine struct{ all, busy time.Duration }
 
 func machineNow() (machine, error) {

@@ -16,28 +16,30 @@ type Report struct {
 	Processor  string        `json:"processor"`
 	CPUs       int           `json:"cpus"`
 	Took       time.Duration `json:"took"`
-	// Bench is the CPU time that the bench itself used: kubelet, stopwatch, creation and check of Jobs.
+	// Bench is the CPU time that the bench itself used: for the simulated kubelets, the stopwatch, and creating and
+	// checking Jobs.
 	Bench    time.Duration `json:"bench_cpu"`
 	Outcomes []*Outcome    `json:"workloads"`
 	Dir      string        `json:"-"`
 }
 
-// Outcome is the result of one workload.
+// Outcome is the result of one workload, over all rounds.
 type Outcome struct {
 	Workload string           `json:"workload"`
 	Title    string           `json:"title"`
-	Laps     map[string][]Lap `json:"laps"` // by contender, in the order of the rounds
+	Laps     map[string][]Lap `json:"laps"` // by contender (compared controller), in the order of the rounds
 	// Medians are the medians over the rounds, by contender and figure.
 	Medians map[string]map[string]float64 `json:"medians"`
-	// Ratios are ours ÷ the built-in's value in the same round, by figure. Each is the median over the rounds.
+	// Ratios are, by figure, our value ÷ the built-in controller's in the same round. Each is the median over the
+	// rounds.
 	Ratios map[string]float64 `json:"ratios"`
 	// Requests are the medians of requests for each pod, by contender, verb and resource.
 	Requests map[string]map[string]float64 `json:"requests"`
-	// Others is the largest share of the machine that other processes had in a lap.
+	// Others is the largest share of the machine that other processes had in a lap (one run by one controller).
 	Others float64 `json:"others"`
 }
 
-// Wrong lists the wrong outcomes, with one line for each lap.
+// Wrong lists the wrong outcomes, with one line for each lap (one workload, run once by one controller).
 func (r *Report) Wrong() (lines []string) {
 	for _, o := range r.Outcomes {
 		for _, name := range contenders {
@@ -51,7 +53,7 @@ func (r *Report) Wrong() (lines []string) {
 	return lines
 }
 
-// summarise computes medians and ratios from the laps. Laps with a wrong outcome are left out.
+// summarise computes medians and ratios from the laps, without those with a wrong outcome.
 func (o *Outcome) summarise() {
 	o.Medians, o.Requests, o.Ratios = map[string]map[string]float64{}, map[string]map[string]float64{}, map[string]float64{}
 	for name, laps := range o.Laps {
@@ -66,7 +68,7 @@ func (o *Outcome) summarise() {
 			collect(figures, lap.Figures)
 			collect(requests, lap.Requests)
 		}
-		for kind := range requests { // a kind of request that is missing in a round counts as 0 there
+		for kind := range requests { // if a round has no request of this kind, it counts as 0
 			for len(requests[kind]) < right {
 				requests[kind] = append(requests[kind], 0)
 			}

@@ -9,20 +9,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// firstBackoff is the wait after the first failed pod. Each further failure of a Job without limits per index doubles
-// it. The controller counts from the end of the container, which is stored in whole seconds.
+// firstBackoff is how long a controller waits after the first failed pod of a Job. Each further failure doubles the
+// wait, in a Job without limits per index. The controller counts from the end of the container, which is stored in
+// whole seconds.
 const firstBackoff = 10 * time.Second
 
-// retries measures how late the replacement of a failed pod comes after its backoff. It works for Jobs with a backoff
-// for each index, and for Jobs with one pod.
+// retries measures how late a failed pod is replaced after its backoff (the wait that the Job's rules ask for). It
+// works for Jobs with a backoff for each index, and for Jobs with one pod.
 type retries struct {
 	due    map[string]time.Time // by index: the time from which its next pod may be created
 	failed int                  // number of failed pods, for a Job with one pod
 	seen   map[types.UID]bool   // pods that failed
-	late   []time.Duration      // negative for a pod that came too early
+	late   []time.Duration      // delays after the backoff; negative for a pod that came too early
 }
 
-// see reports a change of a pod of a shape, as seen at now. first says that the pod was not seen before.
+// see notes a change of a pod, as it was seen at now. of describes the pod's Job, and first is true if the pod was not
+// seen before.
 func (r *retries) see(pod *corev1.Pod, of shape, first bool, now time.Time) {
 	index := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
 	if !of.perIndex && of.pods != 1 {

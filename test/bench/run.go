@@ -17,10 +17,10 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// patience limits the time of a lap. The longest lap takes a few minutes.
+// patience limits the time of a lap (one workload, run once by one controller). The longest takes a few minutes.
 const patience = 15 * time.Minute
 
-// run is one workload while one contender runs it.
+// run is one workload, while one contender (a compared controller) runs it.
 type run struct {
 	*bench
 	workload  *workload
@@ -29,14 +29,15 @@ type run struct {
 	dir       string // where the contender keeps its state
 
 	process *process
-	looker  *process // the observer; nil: no observer
-	gone    usage    // what killed processes of the contender used
-	shapes  []shape  // the created Jobs and their expected outcome
+	looker  *process // the Jobledger that only observes; nil: none
+	gone    usage    // what the killed processes of the contender used
+	shapes  []shape  // the created Jobs, with their expected outcome
 	crons   crons    // the CronJobs of w11 and w12
 	extra   map[string]float64
 }
 
-// lap makes a contender run a workload. It measures the costs, checks the outcome and cleans up.
+// lap makes a contender (a compared controller) run a workload. It measures the costs, checks the outcome, and deletes
+// the Jobs.
 func (b *bench) lap(ctx context.Context, w *workload, c *contender) (lap Lap, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it was not over within %s", patience))
 	defer cancel()
@@ -67,7 +68,7 @@ func (b *bench) newRun(ctx context.Context, w *workload, c *contender) (*run, er
 	return r, nil
 }
 
-// namespace creates a namespace, and lets the stopwatch watch it.
+// namespace creates a namespace, and lets the stopwatch note what happens there. It returns its name.
 func (b *bench) namespace(ctx context.Context) (string, error) {
 	b.namespaces++
 	name := fmt.Sprintf("bench-%d", b.namespaces)
@@ -79,9 +80,9 @@ func (b *bench) namespace(ctx context.Context) (string, error) {
 	return name, b.cp.AwaitNamespace(ctx, name)
 }
 
-// start starts the contender, and returns when it is warm: it has run a first Job and has come to rest. The Job is
-// created before the process starts. The result is the time from the start of the process until the pod of this Job is
-// seen.
+// start starts the contender (a compared controller), and returns when it is warm: it has run a first Job, and is idle
+// again. This Job is created before the process starts. The result is the time from the start of the process until the
+// pod of this Job is seen.
 func (r *run) start(ctx context.Context) (time.Duration, error) {
 	namespace, err := r.bench.namespace(ctx)
 	if err != nil {
@@ -109,7 +110,7 @@ func (r *run) start(ctx context.Context) (time.Duration, error) {
 	return took, errors.Join(r.rest(ctx), r.clearIn(ctx, namespace))
 }
 
-// create creates Jobs, several at a time, and returns when the API server has answered all requests.
+// create creates Jobs of these shapes, several at a time, and returns when the API server has answered all requests.
 func (r *run) create(ctx context.Context, shapes ...shape) error {
 	shapes = r.foretell(shapes)
 	g, ctx := errgroup.WithContext(ctx)
@@ -120,7 +121,8 @@ func (r *run) create(ctx context.Context, shapes ...shape) error {
 	return g.Wait()
 }
 
-// foretell remembers the Jobs that will be created and the outcome that is expected. It returns the shapes to create.
+// foretell notes which Jobs will be created and which outcome is expected. It returns the shapes with their expected
+// failures.
 func (r *run) foretell(shapes []shape) []shape {
 	shapes = slices.Clone(shapes)
 	for i := range shapes {
@@ -140,7 +142,8 @@ func (r *run) createIn(ctx context.Context, namespace string, s shape) error {
 	return nil
 }
 
-// await waits until done returns true for the namespace of the workload. It returns an error if the contender ends.
+// await waits until done returns true for what was seen in the workload's namespace. It returns an error if the
+// contender ends.
 func (r *run) await(ctx context.Context, done func(*field) bool) error {
 	return r.awaitIn(ctx, r.namespace, done)
 }
@@ -159,10 +162,11 @@ func (r *run) finish(ctx context.Context) error {
 	return nil
 }
 
-// quiet is how long a contender must send no request until it counts as at rest.
+// quiet is how long a controller must send no request until it counts as idle.
 const quiet = time.Second
 
-// rest returns when the contender has come to rest. What it writes after the end of a Job is part of its cost.
+// rest waits until the contender (a compared controller) sends no requests any more, because what it writes after the
+// end of a Job is part of its cost.
 func (r *run) rest(ctx context.Context) error {
 	poll := time.NewTicker(quiet / 10)
 	defer poll.Stop()
@@ -186,7 +190,7 @@ func (r *run) rest(ctx context.Context) error {
 	}
 }
 
-// clear stops the contender and deletes everything that the lap created in the cluster.
+// clear stops the contender, and deletes everything that this workload created in the cluster.
 func (r *run) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("clearing up was not over within two minutes"))
 	defer cancel()
@@ -218,7 +222,7 @@ func (r *run) clearIn(ctx context.Context, namespace string) error {
 	if err != nil {
 		return fmt.Errorf("list what is left: %w", err)
 	}
-	for i := range left.Items { // pods that still have a finalizer, which happens only after a wrong outcome
+	for i := range left.Items { // pods with a finalizer are left only after a wrong outcome
 		pod := &left.Items[i]
 		pod.Finalizers = nil
 		if _, err := r.client.CoreV1().Pods(namespace).Update(ctx, pod, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
@@ -228,7 +232,7 @@ func (r *run) clearIn(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// mark holds the usage of all processes at one moment.
+// mark is what all processes have used at one moment.
 type mark struct {
 	at        time.Time
 	machine   machine
@@ -236,17 +240,18 @@ type mark struct {
 	observer  usage
 	server    usage
 	etcd      usage
-	around    usage // scheduler, kwok and controllers of a cluster, if there are any
+	around    usage // scheduler, kwok and controllers of a cluster (profile Cluster)
 	link      usage
 	self      usage
 }
 
-// cluster returns the CPU time of the cluster, without the bench and its simulated kubelets and network.
+// cluster returns the CPU time of what a cluster consists of: controllers, API server and etcd, without the bench and
+// the simulated kubelets and network.
 func (m *mark) cluster() time.Duration {
 	return m.contender.cpu + m.observer.cpu + m.server.cpu + m.etcd.cpu + m.around.cpu
 }
 
-// mark reads the usage of all processes. pid is the contender, looker the observer; 0 stands for none.
+// mark reads what all processes have used. pid is the contender's process, looker the observer's; 0 stands for none.
 func (b *bench) mark(pid, looker int) (m mark, err error) {
 	m.at = time.Now()
 	if m.machine, err = machineNow(); err != nil {

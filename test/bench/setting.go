@@ -11,15 +11,16 @@ import (
 	"github.com/jobledger/jobledger/test/bench/link"
 )
 
-// Setting describes the cluster in which the contenders run. Empty fields get their defaults.
+// Setting describes the cluster in which the two controllers are compared. Empty fields get their defaults.
 type Setting struct {
 	// Profile selects how pods live: life (default), instant or cluster.
 	Profile string `json:"profile"`
 	// Network is the network between a contender and its API server: loopback (default), 2ms or 20ms (round trip).
 	// Kubelets and the stopwatch always use loopback.
 	Network string `json:"network"`
-	// Place says on which processors the server runs: the "same" as the contender (default), or "other" ones. Then the
-	// contender has the second half of the processors, and all other processes have the first.
+	// Place says on which processors the API server runs: on the "same" as the measured controller (default), or on
+	// "other" ones. With "other", the controller has the second half of the processors, and all other processes have
+	// the first.
 	Place string `json:"place"`
 	// Seed determines how long pods run and which fail.
 	Seed uint64 `json:"seed"`
@@ -36,7 +37,7 @@ const (
 	Cluster = "cluster"
 )
 
-// Places: which processors the server has.
+// Places: the processors on which the API server runs.
 const (
 	same  = "same"
 	other = "other"
@@ -77,7 +78,7 @@ func (s *Setting) setDefaults() error {
 	return nil
 }
 
-// String describes a setting briefly, without defaults and without the seed.
+// String describes a setting briefly: without defaults, and without the seed.
 func (s Setting) String() string {
 	words := []string{s.Profile}
 	if s.Network != loopback {
@@ -89,8 +90,8 @@ func (s Setting) String() string {
 	return strings.Join(words, ", ")
 }
 
-// ParseSeed parses a seed: a number from 1, or "date" for today's date, such as 20261128. No figure can have been tuned
-// to today's date.
+// ParseSeed parses a seed: a number from 1, or "date" for today's date as a number, such as 20261128. Nobody can have
+// tuned a figure to today's date.
 func ParseSeed(text string, today time.Time) (uint64, error) {
 	if text == "date" {
 		text = today.UTC().Format("20060102")

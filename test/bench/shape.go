@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// shape describes a Job and its expected outcome.
+// shape describes a Job, and how it is expected to end.
 type shape struct {
 	name              string
 	pods, parallelism int32
@@ -19,7 +19,7 @@ type shape struct {
 // node is the nodeName of every pod of profile Instant, so that no scheduler is needed. No node has this name.
 const node = "bench"
 
-// job returns the Job that a shape describes, for the profile of the run.
+// job returns the Job that a shape describes, for the profile of this run.
 func (r *run) job(s shape) *batchv1.Job {
 	job := s.job()
 	if r.config.Setting.Profile != Instant {

@@ -17,66 +17,65 @@ import (
 	"github.com/jobledger/jobledger/test/bench/kubelet"
 )
 
-// stopwatch notes when events happen, as the API server shows them. It has one field for each watched namespace.
+// stopwatch notes when Jobs and pods change, as seen through the API server. It has a field for each watched namespace.
 type stopwatch struct {
 	mu     sync.Mutex
 	fields map[string]*field
 }
 
-// field holds the events of one namespace.
+// field is what happened in one namespace.
 type field struct {
 	jobs    map[string]*timing
 	pods    map[types.UID]*podSeen
 	changed chan struct{} // closed and replaced after every change
 
 	finished, ended, tracked int // numbers of finished Jobs, of ended pods, and of pods with a finalizer now
-	delivered                int // number of Jobs of which a subscriber has received the end of a pod
+	delivered                int // number of Jobs for which a subscriber received the end of a pod
 
-	// about status writes of kubelets: how late they began, and how long their answers took
+	// of status writes by simulated kubelets: how late they began (lates), and how long their answers took (writes)
 	lates, writes []time.Duration
 }
 
-// timing holds the times in the life of one Job. A time is zero until it comes.
+// timing has the times in the life of one Job. A time that has not come yet is zero.
 type timing struct {
-	asked    time.Time // just before the create request; for a Job of a CronJob: when it was first seen
-	created  time.Time // when the API server answered the create; for a Job of a CronJob: when it was first seen
+	asked    time.Time // just before the create request; for a Job of a CronJob: when the Job was first seen
+	created  time.Time // when the API server answered the create; for a Job of a CronJob: when the Job was first seen
 	firstPod time.Time // when its first pod was seen
-	lastEnd  time.Time // when the API server answered the write that ended its latest pod
-	finished time.Time // when it was seen Complete or Failed
+	lastEnd  time.Time // when the API server answered the write that ended the latest pod
+	finished time.Time // when the Job was seen Complete or Failed
 
-	delivered time.Time // when a subscriber received the first record about the end of one of its pods
+	delivered time.Time // when a subscriber received the first record about the end of one of the Job's pods
 
 	shape   shape
-	fates   fates          // how its pods live; nil: all succeed at once
-	before  map[string]int // number of pods seen so far, by their place in the Job (the completion index)
+	fates   fates          // says how the Job's pods live; nil: all succeed at once
+	before  map[string]int // number of pods seen so far, by completion index
 	retries retries
 	succession
 }
 
 type podSeen struct {
 	job     *timing
-	tracked bool      // has a finalizer now
-	ended   time.Time // when the API server answered the write that ended it
+	tracked bool      // the pod has a finalizer now
+	ended   time.Time // when the API server answered the write that ended the pod
 }
 
 func newStopwatch() *stopwatch { return &stopwatch{fields: map[string]*field{}} }
 
-// open starts to note the events of a namespace.
+// open starts to note what happens in a namespace.
 func (s *stopwatch) open(namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fields[namespace] = &field{jobs: map[string]*timing{}, pods: map[types.UID]*podSeen{}, changed: make(chan struct{})}
 }
 
-// shut forgets a namespace.
+// shut ends the notes about a namespace, and drops them.
 func (s *stopwatch) shut(namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.fields, namespace)
 }
 
-// in calls f with the field of a namespace, unless the namespace was shut. Then it wakes everything that waits in
-// await.
+// in calls f with the notes about a namespace, unless shut was called for it. Then it wakes all callers of await.
 func (s *stopwatch) in(namespace string, f func(*field)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +86,8 @@ func (s *stopwatch) in(namespace string, f func(*field)) {
 	}
 }
 
-// job returns the timing of a Job, and creates it if needed: a pod of the Job may be seen before its create is
-// answered.
+// job returns the times of a Job. It creates the entry if necessary, because a pod of the Job may be seen before the
+// create of the Job is answered.
 func (f *field) job(name string) *timing {
 	t := f.jobs[name]
 	if t == nil {
@@ -100,12 +99,12 @@ func (f *field) job(name string) *timing {
 
 func newTiming() *timing { return &timing{fates: alike, before: map[string]int{}} }
 
-// foretell sets the shape of a Job that will be created, and how its pods live.
+// foretell sets, for a Job that will be created, its shape (of) and how its pods live (how).
 func (s *stopwatch) foretell(namespace string, of shape, how fates) {
 	s.in(namespace, func(f *field) { f.job(of.name).shape, f.job(of.name).fates = of, how })
 }
 
-// expect notes that a Job will be created now.
+// expect notes that the create request for a Job is about to be sent.
 func (s *stopwatch) expect(namespace, job string) {
 	now := time.Now()
 	s.in(namespace, func(f *field) { f.job(job).asked = now })
@@ -117,7 +116,7 @@ func (s *stopwatch) created(namespace, job string) {
 	s.in(namespace, func(f *field) { f.job(job).created = now })
 }
 
-// podChanged is called by the kubelet for each change of a pod.
+// podChanged notes a change of a pod. The simulated kubelet calls it for each change.
 func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
 	now := time.Now()
 	s.in(pod.Namespace, func(f *field) {
@@ -152,7 +151,8 @@ func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
 	})
 }
 
-// podFate returns how a pod lives. The kubelet calls it once for each pod.
+// podFate returns how a pod lives: how long it runs, and whether it fails. The simulated kubelet calls it once for each
+// pod.
 func (s *stopwatch) podFate(pod *corev1.Pod) (fate kubelet.Fate) {
 	s.in(pod.Namespace, func(f *field) {
 		if p := f.pods[pod.UID]; p != nil {
@@ -164,12 +164,13 @@ func (s *stopwatch) podFate(pod *corev1.Pod) (fate kubelet.Fate) {
 	return fate
 }
 
-// podWrote is called by the kubelet after each status write.
+// podWrote notes how late a status write began, and how long it took. The simulated kubelet calls it after each status
+// write.
 func (s *stopwatch) podWrote(pod *corev1.Pod, late, took time.Duration) {
 	s.in(pod.Namespace, func(f *field) { f.lates, f.writes = append(f.lates, late), append(f.writes, took) })
 }
 
-// podEnded is called by the kubelet when a pod has ended.
+// podEnded notes that a pod has ended. The simulated kubelet calls it when the API server has answered that write.
 func (s *stopwatch) podEnded(pod *corev1.Pod) {
 	now := time.Now()
 	s.in(pod.Namespace, func(f *field) {
@@ -197,7 +198,7 @@ func (s *stopwatch) jobChanged(job *batchv1.Job) {
 	now := time.Now()
 	s.in(job.Namespace, func(f *field) {
 		t := f.job(job.Name)
-		if t.asked.IsZero() { // the contender created it for a CronJob
+		if t.asked.IsZero() { // a CronJob's Job, created by the contender
 			t.asked, t.created = now, now
 		}
 		if t.finished.IsZero() && finished(job) {
@@ -217,7 +218,8 @@ func finished(job *batchv1.Job) bool {
 	return false
 }
 
-// follow begins to watch Jobs. wait continues until ctx ends, which is no error, and returns the error of the watch.
+// follow begins to watch Jobs. The function wait goes on with the watch until ctx ends, and then returns nil; before,
+// it returns the error of the watch.
 func (s *stopwatch) follow(ctx context.Context, client kubernetes.Interface) (wait func() error, err error) {
 	list, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
@@ -251,7 +253,7 @@ func (s *stopwatch) follow(ctx context.Context, client kubernetes.Interface) (wa
 	}, nil
 }
 
-// await returns when done returns true for the namespace. It calls done after every change there.
+// await returns when done returns true for the notes about the namespace. It calls done after each change there.
 func (s *stopwatch) await(ctx context.Context, namespace string, done func(*field) bool) error {
 	for {
 		s.mu.Lock()
@@ -269,5 +271,5 @@ func (s *stopwatch) await(ctx context.Context, namespace string, done func(*fiel
 	}
 }
 
-// over reports whether at least that many Jobs are finished and no pod has a finalizer.
+// over reports whether at least jobs Jobs are finished, and no pod has a finalizer any more.
 func (f *field) over(jobs int) bool { return f.finished >= jobs && f.tracked == 0 }

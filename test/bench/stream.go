@@ -18,9 +18,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats/subscribe"
 )
 
-// streamed creates Jobs at a steady pace, while a subscriber to the contender's NATS stream notes when it receives the
-// ends of their pods. The subscriber uses our Go package, as any program may. It runs in this process, beside the
-// stopwatch.
+// streamed creates Jobs at a steady pace, while a subscriber to Jobledger's NATS stream notes when it receives the ends
+// of their pods. The subscriber uses our Go package, as any program may. It runs in this process, beside the stopwatch.
 func streamed(ctx context.Context, r *run, s sizes) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
@@ -50,8 +49,8 @@ func streamed(ctx context.Context, r *run, s sizes) (err error) {
 	return nil
 }
 
-// listen reads all events of the stream until ctx ends. It closes begun at the first event, which comes before those of
-// the workload.
+// listen reads all events of the NATS stream until ctx ends. It closes begun at the first event, which comes before the
+// events of the workload.
 func (r *run) listen(ctx context.Context, begun chan<- struct{}) error {
 	url, err := os.ReadFile(filepath.Join(logIn(r.dir), "NATS"))
 	if err != nil {

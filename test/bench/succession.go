@@ -2,7 +2,7 @@ package bench
 
 import "time"
 
-// succession measures how soon a Job reacts to the ends of its pods.
+// succession measures how soon a Job's controller reacts to the ends of its pods.
 type succession struct {
 	ends []time.Time // when the API server answered the writes that ended pods, in this order
 	seen int         // number of pods so far
@@ -14,9 +14,9 @@ type succession struct {
 
 func (t *timing) podEnded(at time.Time) { t.ends = append(t.ends, at) }
 
-// podSeen notes a pod that was not seen before. A Job keeps as many pods as its parallelism allows. So with parallelism
-// 10 the 11th pod is the successor of the first pod that ended, and so on. Retries of an index are left out: they wait
-// for a backoff, which the type retries measures.
+// podSeen notes that a pod is seen for the first time. A Job keeps as many pods as its parallelism allows. So with
+// parallelism 10 the 11th pod is the successor of the first pod that ended, and so on. Retries of an index are left
+// out, because they wait for a backoff, which the type retries measures.
 func (t *timing) podSeen(at time.Time) {
 	freed := t.seen - int(t.shape.parallelism)
 	t.seen++

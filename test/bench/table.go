@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Write prints the report as a table: medians and ratios of every workload, beside them the ratios of the baseline, and
+// Write prints the report as a table: medians and ratios of every workload, the baseline's ratios beside them, and
 // facts about the run.
 func (r *Report) Write(w io.Writer, base Baseline) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -62,8 +62,8 @@ func (o *Outcome) row(w io.Writer, f Figure, before map[string]float64) {
 	fmt.Fprintf(w, "  %s\t%s\t%s\n", f.Title, strings.Join(cells, "\t"), note)
 }
 
-// verdict says how a ratio compares with the baseline. A difference of less than a quarter is ignored, for counts one
-// of less than a twentieth.
+// verdict says in a word how a ratio compares with was, the baseline's. Differences of less than a quarter are ignored;
+// for counts, those of less than a twentieth.
 func verdict(f Figure, ratio, was float64) string {
 	margin := 1.25
 	if f.Count {
@@ -94,7 +94,7 @@ func (o *Outcome) requestRows(w io.Writer) {
 	}
 }
 
-// faults returns the numbers of duplicate and lost pods in all rounds of a contender.
+// faults returns, as text, how many pods were duplicate and lost in all rounds of a contender (a compared controller).
 func (o *Outcome) faults(name string) string {
 	if len(o.Laps[name]) == 0 {
 		return "-"
@@ -106,7 +106,7 @@ func (o *Outcome) faults(name string) string {
 	return fmt.Sprintf("%d, %d", duplicates, losses)
 }
 
-// processor returns the name that the kernel gives the processors.
+// processor returns the model name of the machine's processors, from /proc/cpuinfo.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// times adds the figures that the stopwatch measured.
+// times adds the figures that come from the stopwatch: the times between changes of Jobs and pods.
 func (r *run) times(lap *Lap) {
 	var created, complete, delivered, retried, gone, successors, last []time.Duration
 	var began, ended time.Time
@@ -46,8 +46,8 @@ func (r *run) times(lap *Lap) {
 	lap.Figures[keyRate] = float64(r.pods()) / ended.Sub(began).Seconds()
 }
 
-// quantiles adds the median and the 99th percentile of all under these keys. An empty key median adds no median. If
-// there are no values, it adds nothing.
+// quantiles adds the median and the 99th percentile of all to lap, under the keys median and most. It adds no median if
+// that key is empty, and nothing if there are no values.
 func (r *run) quantiles(lap *Lap, all []time.Duration, median, most string) {
 	if len(all) == 0 {
 		return

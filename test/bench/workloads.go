@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// workload is a task that the contenders do, such as "500 Jobs of one pod at once".
+// workload is a task that both controllers do, such as "500 Jobs of one pod at once".
 type workload struct {
 	name string
-	says string // its title, with one %d for each number in sizes
+	says string // title of the workload, with one %d for each number in sizes
 	full sizes
 	fast sizes // the smaller numbers for Config.Quick
 	// prepare, if set, creates what must exist before the measurement begins.
 	prepare func(ctx context.Context, r *run, s sizes) error
 	// drive creates the Jobs and returns when they have finished.
 	drive func(ctx context.Context, r *run, s sizes) error
-	// measure, if set, runs the whole lap instead of drive.
+	// measure, if set, runs and measures the whole workload; drive is then not used.
 	measure func(ctx context.Context, r *run) (Lap, error)
 	// rounds, if not 0, is the largest number of rounds, for a workload that takes minutes.
 	rounds int
-	// smallOnly: latencies are measured only for Jobs of one pod.
+	// smallOnly: latencies are measured for Jobs of one pod only.
 	smallOnly bool
 	// alike: all pods end at once and succeed, in any profile.
 	alike bool
-	// only, if not empty, names the only contender that runs it. flags are additional flags for this contender.
+	// only, if not empty, is the only controller that runs it, and flags are additional flags for that controller.
 	only  string
 	flags []string
 }
@@ -189,7 +189,7 @@ func failures(ctx context.Context, r *run, s sizes) error {
 	return r.finish(ctx)
 }
 
-// killed kills the contender in the middle of a Job, and restarts it at once.
+// killed kills the measured controller in the middle of a Job, and restarts it at once.
 func killed(ctx context.Context, r *run, s sizes) error {
 	if err := r.create(ctx, large(s, false)); err != nil {
 		return err
@@ -208,7 +208,7 @@ func killed(ctx context.Context, r *run, s sizes) error {
 	if r.process, err = r.contender.start(r.dir); err != nil {
 		return err
 	}
-	// Requests that the killed process had sent have arrived before the new process starts.
+	// The requests that the killed process had sent arrive before the new process starts.
 	before := 0
 	r.watch.in(r.namespace, func(f *field) { before = len(f.pods) })
 	if err := r.await(ctx, func(f *field) bool { return len(f.pods) > before || f.over(len(r.shapes)) }); err != nil {
@@ -238,7 +238,7 @@ func beside(ctx context.Context, r *run, s sizes) error {
 	return r.finish(ctx)
 }
 
-// every calls f with 0 to n-1, once in each interval. It stops when ctx ends.
+// every calls f with 0 to n-1, one call in each interval. It stops when ctx ends.
 func every(ctx context.Context, interval time.Duration, n int, f func(i int) error) error {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()

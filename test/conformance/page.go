@@ -11,13 +11,13 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// focus matches the specs of Jobs, CronJobs and TTLs.
+// focus matches the names of the end-to-end specs about Jobs, CronJobs and TTLs.
 var focus = regexp.MustCompile(`^\[sig-apps\] (Job|CronJob|TTLAfterFinished) `)
 
 //go:embed specs.txt
 var list string
 
-// specs returns the names of all specs, sorted.
+// specs returns the names of all specs in specs.txt, sorted.
 func specs() []string { return strings.Split(strings.TrimSpace(list), "\n") }
 
 // isAlpha reports whether a spec needs feature gates that are off by default.
@@ -54,7 +54,8 @@ chance, and left out. It fails on any difference but in these lines:
 
 `
 
-// page returns the text of docs/conformance-e2e.md.
+// page returns the text of docs/conformance-e2e.md: the outcomes of all specs with our controller and with the built-in
+// one.
 func page(version string, ours, builtin results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, pageBegin, version, count(ours), count(builtin))
@@ -76,7 +77,7 @@ func count(r results) string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", n[passed], n[failed], n[skipped])
 }
 
-// longest limits the length of the text that says why a spec did not pass.
+// longest limits the length of the text that says why a spec failed or was skipped.
 const longest = 200
 
 func cellOf(r result) string {
@@ -93,10 +94,10 @@ func cellOf(r result) string {
 	return r.Outcome + ": " + cell(said)
 }
 
-// cell escapes a text for a table.
+// cell escapes a text, so that it can be a cell of a Markdown table.
 func cell(text string) string { return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(text) }
 
-// rows returns the names of the specs in the table of a page, in its order.
+// rows returns the names of the specs in the table of a page, in the order of the table.
 func rows(page string) []string {
 	var found []string
 	_, table, _ := strings.Cut(page, "|---|---|---|\n")

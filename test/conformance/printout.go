@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// printout is a kubectl command of a spec and its output, without the parts that differ from run to run.
+// printout is a kubectl command that a spec ran, and its output without the parts that differ from run to run.
 type printout struct{ Command, Text string }
 
-// named lists the lines in which Jobledger and the built-in controller may differ, with the reason.
+// named lists patterns of lines that only one of the two controllers may print, each with the reason.
 var named = []struct{ line, why string }{
 	{`^ *annotations:$`, "of a pod, which the built-in controller gives none"},
 	{`^ *jobledger\.dev/(command|command-seal|template|term): `, "annotations by which a pod is known again as the one that a record asked for"},
 }
 
-// differences returns the lines that only one of the controllers printed for a command, except the named lines.
+// differences returns the lines that only one of the controllers printed for a command. Lines that match named are left
+// out.
 func differences(ours, builtin []printout) []string {
 	var found []string
 	for i, o := range ours {
@@ -38,7 +39,8 @@ func differences(ours, builtin []printout) []string {
 	return found
 }
 
-// without returns the lines of has that are not in not, or that are there less often.
+// without returns the lines of has that are not in not. If a line is in both, but more often in has, the additional
+// ones are returned.
 func without(has, not []string) []string {
 	rest := slices.Clone(not)
 	return slices.DeleteFunc(slices.Clone(has), func(line string) bool {

@@ -21,8 +21,8 @@ const (
 // result is the outcome of a spec with one of the controllers.
 type result struct {
 	Outcome string
-	Said    string  `json:",omitempty"` // why it failed or was skipped
-	Seconds float64 // how long it took
+	Said    string  `json:",omitempty"` // why the spec failed or was skipped
+	Seconds float64 // how long the spec took
 }
 
 // results are the outcomes with one controller, by the name of the spec.
@@ -30,7 +30,7 @@ type results map[string]result
 
 // record holds the outcomes with one controller. It is stored in a file until the page is written.
 type record struct {
-	Version string // of Kubernetes
+	Version string // version of Kubernetes
 	Specs   results
 }
 
@@ -41,7 +41,7 @@ type junit struct {
 		Status  string  `xml:"status,attr"`
 		Seconds float64 `xml:"time,attr"`
 		Failure *struct {
-			Text string `xml:",chardata"` // the first line has the reason, the second the place in the code
+			Text string `xml:",chardata"` // the first line is the reason, the second the line of code
 		} `xml:"failure"`
 		Skipped *struct {
 			Message string `xml:"message,attr"`
@@ -78,7 +78,7 @@ func readReport(text []byte, spec string) (result, error) {
 	return result{}, fmt.Errorf("the report has no spec %q", spec)
 }
 
-// file returns the path of the file with the record of a controller.
+// file returns the path of the file in which the outcomes with one controller (contender) are stored.
 func file(contender string) (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {

@@ -40,7 +40,7 @@ type Write struct {
 	At time.Time
 }
 
-// WriteKind is the key by which CountWrites counts.
+// WriteKind is the key of the counts that CountWrites returns.
 type WriteKind struct{ User, Verb, Resource string }
 
 // auditLog is the path of the audit log.

@@ -25,7 +25,7 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 		running = append(running, p.name)
 	}
 	cp.mu.Unlock()
-	for _, name := range slices.Backward(running) { // a component ends before the ones that it needs
+	for _, name := range slices.Backward(running) { // a component ends before those that it needs
 		if err := cp.Interrupt(name); err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func (cp *ControlPlane) awaitServiceAccount(ctx context.Context, namespace strin
 			return false, nil
 		}
 		if ctx.Err() != nil {
-			return false, nil // the error that await returns is better
+			return false, nil // the caller's error says more
 		}
 		return err == nil, err
 	})

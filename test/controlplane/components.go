@@ -23,7 +23,7 @@ func (cp *ControlPlane) startEtcd() error {
 	return cp.launch(binaries.Etcd,
 		"--data-dir="+cp.path("etcd"),
 		"--listen-client-urls="+cp.etcdSocket(),
-		"--advertise-client-urls=http://127.0.0.1:0", // unused, but etcd wants an address that is no socket
+		"--advertise-client-urls=http://127.0.0.1:0", // unused, but etcd requires an address that is no socket
 		"--listen-peer-urls=http://127.0.0.1:0",
 		"--unsafe-no-fsync", // the data is removed with the control plane
 		"--log-level=warn",

@@ -24,12 +24,12 @@ type ControlPlane struct {
 	// host, admin and releasePort are set before Start returns, and never change after that.
 	host        string
 	admin       *rest.Config
-	releasePort func() error // releases the port of host; nil if Start failed before it reserved one
+	releasePort func() error // releases the reserved port of host; nil if Start failed before it reserved one
 	audited     audited
 
 	mu        sync.Mutex
 	processes []*process // in the order of their start
-	// by component: the programs from which it runs, if these are not programs; see Replace
+	// components that Replace has started from other programs, with these programs
 	replaced map[string]binaries.Set
 	err      error // error of the first component that ended by itself
 	stopped  bool
@@ -207,7 +207,7 @@ func (cp *ControlPlane) Stop() error {
 	cp.mu.Unlock()
 
 	var errs []error
-	for _, p := range slices.Backward(processes) { // a component ends before the ones that it needs
+	for _, p := range slices.Backward(processes) { // a component ends before those that it needs
 		errs = append(errs, p.kill())
 	}
 	if cp.releasePort != nil {
@@ -243,8 +243,8 @@ func (cp *ControlPlane) launch(name string, args ...string) error {
 	return nil
 }
 
-// watch waits for a process to end, and remembers the first one that ended by itself. It is started when Start has
-// succeeded; during Start, each step watches its process itself. It ends with the process.
+// watch waits until a process ends, and remembers the first process that ended by itself. Goroutines run it from the
+// end of Start on; before, each step of Start watches its own process.
 func (cp *ControlPlane) watch(p *process) {
 	<-p.ended
 	cp.mu.Lock()

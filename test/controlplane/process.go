@@ -19,7 +19,7 @@ type process struct {
 	argv []string
 	log  string // path of its log; a restart appends to it
 	pid  int
-	// asked says that it was asked to end. ControlPlane.mu guards it.
+	// asked is true when the process was told to end. ControlPlane.mu guards it.
 	asked bool
 	// ended is closed when the process has ended. err is set before that: the error with which it ended.
 	ended chan struct{}
@@ -30,7 +30,8 @@ type process struct {
 // grow to five times the live heap. make test sets Go's default 100; see "The time of make test" in test/README.md.
 const garbage = "400"
 
-// launch starts a program. It also starts a goroutine that ends with the process.
+// launch starts a program, with its output appended to the file log. A goroutine, which ends with the process, waits
+// for it.
 func launch(name, log string, argv ...string) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 
 // Disk is a disk with an ext4 file system whose writes can be made to fail. Create it with New, and Close it.
 type Disk struct {
-	Dir string // mount point of its file system
+	Dir string // mount point of the disk's file system
 
-	below  string // mount point of the FUSE file system that holds its blocks
+	below  string // mount point of the FUSE file system with the file that contains the disk's blocks
 	device string
 	server *fuse.Server
 	blocks *blocks
@@ -73,7 +73,7 @@ func run(name string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// Fail makes the next writes to the disk fail, as many as given; 0: none.
+// Fail makes the next writes to the disk fail: as many as writes says; 0 for none.
 func (d *Disk) Fail(writes int) {
 	d.blocks.mu.Lock()
 	defer d.blocks.mu.Unlock()
@@ -115,24 +115,24 @@ func (d *Disk) Close() error {
 
 const blocksName = "blocks"
 
-// root is the root directory of the FUSE file system. It contains one file.
+// root is the root directory of the FUSE file system. It has one file, with the blocks of the disk.
 type root struct {
 	fs.Inode
 	blocks *blocks
 }
 
-// OnAdd adds that file to the directory.
+// OnAdd creates the file with the disk's blocks in the directory.
 func (r *root) OnAdd(ctx context.Context) {
 	r.AddChild(blocksName, r.NewPersistentInode(ctx, r.blocks, fs.StableAttr{Mode: fuse.S_IFREG}), false)
 }
 
-// blocks is that file: the blocks of the disk, in memory.
+// blocks is the file with the blocks of the disk, which it keeps in memory.
 type blocks struct {
 	fs.Inode
 
 	mu      sync.Mutex
 	content []byte
-	failing int // number of the next writes that fail
+	failing int // how many of the next writes fail
 	failed  int // number of writes that have failed so far
 }
 
@@ -160,7 +160,7 @@ func (b *blocks) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64
 	return fuse.ReadResultData(dest[:copy(dest, b.content[off:])]), 0
 }
 
-// Write writes to the blocks in memory, or fails with EIO if Fail asked for that.
+// Write writes to the blocks in memory, or fails with EIO if Fail was called for this write.
 func (b *blocks) Write(_ context.Context, _ fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -47,7 +47,8 @@ state = '%[1]s/state'
   SystemdCgroup = false
 `
 
-// cniConfig gives each pod an address on the bridge. No firewall rules are needed, because the network leads nowhere.
+// cniConfig is the configuration of the pods' network: each pod gets an address on the bridge. No firewall rules are
+// needed, because the network leads nowhere.
 const cniConfig = `{
   "cniVersion": "1.0.0",
   "name": "pods",
@@ -62,7 +63,8 @@ const cniConfig = `{
 }
 `
 
-// startContainerd starts containerd, returns when it answers, and loads the image of the first process in each pod.
+// startContainerd starts containerd, waits until it answers, and loads the image of the pause container, which each pod
+// needs.
 func (n *Node) startContainerd(ctx context.Context) error {
 	dir := n.path("containerd")
 	if err := os.MkdirAll(filepath.Join(dir, "cni"), 0o700); err != nil {
@@ -99,7 +101,7 @@ func (n *Node) Load(ctx context.Context, archive string) error {
 	return nil
 }
 
-// Registry makes the node request the images of a registry at an HTTP URL.
+// Registry makes the node ask for the images of the registry name at an HTTP URL.
 func (n *Node) Registry(name, url string) error {
 	dir := n.path(filepath.Join("containerd", "registries", name))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -113,8 +115,8 @@ func (n *Node) KillContainer(ctx context.Context, id string) error {
 	return n.ctr(ctx, "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", strings.TrimPrefix(id, "containerd://"))
 }
 
-// LoseContainer kills a container and removes every trace of it from the runtime. The kubelet must not run, because it
-// would do its own cleanup.
+// LoseContainer kills a container and removes every trace of it from the container runtime. The kubelet must not run
+// meanwhile, because it would clean up itself.
 func (n *Node) LoseContainer(ctx context.Context, id string) error {
 	id = strings.TrimPrefix(id, "containerd://")
 	if err := n.ctr(ctx, "--namespace=k8s.io", "tasks", "delete", "--force", id); err != nil {
@@ -123,17 +125,17 @@ func (n *Node) LoseContainer(ctx context.Context, id string) error {
 	if err := n.ctr(ctx, "--namespace=k8s.io", "containers", "delete", id); err != nil {
 		return err
 	}
-	if err := n.end(binaries.Containerd); err != nil { // only a restart makes containerd forget the container
+	if err := n.end(binaries.Containerd); err != nil { // containerd forgets the container only at a restart
 		return err
 	}
 	return n.runContainerd(ctx)
 }
 
-// Tag gives an image on the node another name.
+// Tag gives an image on the node another name, in addition.
 func (n *Node) Tag(ctx context.Context, image, name string) error {
 	for _, x := range []*string{&image, &name} {
 		if first, _, _ := strings.Cut(*x, "/"); first == *x {
-			*x = "docker.io/library/" + *x // the name that a kubelet uses
+			*x = "docker.io/library/" + *x // the full name, as a kubelet uses it
 		}
 	}
 	return n.ctr(ctx, "--namespace=k8s.io", "images", "tag", "--force", image, name)

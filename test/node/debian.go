@@ -54,6 +54,6 @@ func install() error {
 	if err := run(ctx, apt, args...); err == nil {
 		return nil
 	}
-	// The package lists may be old or missing.
+	// the package lists may be old or missing
 	return errors.Join(run(ctx, apt, "update"), run(ctx, apt, args...))
 }

@@ -12,26 +12,28 @@ import (
 	"syscall"
 )
 
-// guardEnv is the environment variable that makes this program run as the guard.
+// guardEnv is set in the environment of the guard, the process that cleans up after a node.
 const guardEnv = "JOBLEDGER_NODE_GUARD"
 
-// lockFD is the file descriptor of the lock in the guard: the first one after standard error.
+// lockFD is the guard's file descriptor of the lock file: the first one after standard error.
 const lockFD = 3
 
-// guard is a process that restores the machine when the parent says that the node has ended, or when the parent died.
+// guard is a process that restores the machine (cgroups, kernel settings) when the node has ended, or when the parent
+// process has died.
 type guard struct {
 	cmd  *exec.Cmd
-	pipe io.WriteCloser // the guard reads the other end; the kernel closes this end when the parent dies
+	pipe io.WriteCloser // the guard reads its other end, and sees when the parent closes it or dies
 }
 
-// task says what the guard must restore.
+// task is what the guard is told: what it must restore.
 type task struct {
-	Dir    string // directory of the node
+	Dir    string // directory of the node's files
 	Kernel settings
 }
 
-// startGuard starts the guard of a node. It has its own session, so that Ctrl-C and signals to the parent's process
-// group do not reach it. The lock (see share) is held until both processes have closed its file.
+// startGuard starts the guard, the process that cleans up after a node. It gets a session of its own, so that Ctrl-C
+// and signals to the parent's process group do not reach it. The lock (see share) is released when both processes have
+// closed its file.
 func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -40,7 +42,7 @@ func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), guardEnv+"=1")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.ExtraFiles = []*os.File{lock} // the guard gets it as lockFD
+	cmd.ExtraFiles = []*os.File{lock} // in the guard this is lockFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
@@ -65,17 +67,17 @@ func (g *guard) end() error {
 	return err
 }
 
-// standGuard is the main function of the guard process.
+// standGuard runs in the guard process: it waits for the end of the node, and then restores the machine.
 func standGuard() error {
 	var t task
 	in := json.NewDecoder(os.Stdin)
 	if err := in.Decode(&t); err != nil {
-		return fmt.Errorf("read the task of the guard: %w", err) // the parent died before it had started a node
+		return fmt.Errorf("read the task of the guard: %w", err) // the parent died before it started a node
 	}
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
-	// First wait for the node's processes: a running kubelet could change the settings again.
+	// Wait until the node's processes have ended, because a kubelet that still runs could change the settings again.
 	err := awaitEnd(t.Dir)
 	lock := os.NewFile(lockFD, lockName)
 	defer lock.Close()

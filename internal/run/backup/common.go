@@ -10,9 +10,9 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// common reduces the copy to the records that the log also has, and drops the rest from its manifest. It is used when
-// the log continued under a later epoch, that is, without some of the copy's records. The dropped objects are not
-// deleted, because an earlier manifest may name them.
+// common removes from the manifest (the list of the copy's objects) the records that the log does not have, and keeps
+// those that both have. It is used when the log continued in a later epoch (a new life of the log, begun after a loss),
+// without some of the copy's records. The removed objects are not deleted, because an earlier manifest may name them.
 func (r *run) common() error {
 	next := &copylog.Manifest{Leaving: r.next.Leaving, Kept: r.next.Kept, Key: r.next.Key}
 	keep := events.Sequence(0) // the last record that both the copy and the log have
@@ -50,7 +50,8 @@ func (r *run) common() error {
 	return nil
 }
 
-// same returns how many objects of this file of the copy, from the first on, have the same records as the log.
+// same returns how many objects of one file of the copy have the same records as the log; it counts from the file's
+// first object.
 func (r *run) same(one copylog.Run) (n int, err error) {
 	parts := []copylog.File{}
 	if one.File != nil {
@@ -68,8 +69,9 @@ func (r *run) same(one copylog.Run) (n int, err error) {
 	return n, nil
 }
 
-// has reports whether the log has records first to last, and its hash chain has the values before and after around
-// them. A chain value that the log has pruned is taken to match.
+// has reports whether the log has the records first to last, with the hash chain (a hash over all records so far)
+// before in front of them and after behind them. If the log has deleted (pruned) a record whose hash is needed, that
+// hash is taken to match.
 func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool, error) {
 	if last > r.log.Head.Sequence {
 		return false, nil
@@ -90,7 +92,8 @@ func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool,
 
 var errPruned = errors.New("the log does not keep that record")
 
-// chain returns the log's hash chain value after record at; errPruned if the log no longer has that value.
+// chain returns the hash of all records of the log through record at. It returns errPruned if that part of the log was
+// deleted.
 func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
 	if known, is := r.Live.(Chained); is {
 		hash, err = known.Chain(at)
@@ -121,8 +124,8 @@ func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
 	return chainIn(r, f, at)
 }
 
-// chainInTail returns the chain value after a record of the newest file. It reads that file once, and caches the values
-// at the ends of the copy's files and segments.
+// chainInTail returns the hash of all records through record at, which is in the newest file. It reads the newest file
+// once, and caches the hashes at which the copy's files and segments end.
 func (r *run) chainInTail(at events.Sequence) (events.Hash, error) {
 	if r.seen == nil {
 		first := r.log.Last()

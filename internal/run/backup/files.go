@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// files writes the sealed files that the copy lacks, oldest first. It updates the manifest after each file, so a run
-// that ends early has still copied something.
+// files copies the sealed files (complete files, which do not change) that the copy lacks, oldest first. It updates the
+// manifest, the list of the copy's objects, after each file; so a run that ends early has still copied something.
 func (r *run) files() error {
 	for _, first := range r.log.Firsts[:len(r.log.Firsts)-1] {
 		err := r.oneFile(first)
@@ -48,8 +48,8 @@ func (r *run) oneFile(first events.Sequence) error {
 	return r.file(first)
 }
 
-// isSame checks that the log's file begins and ends with the same hash chain values as the copy's file; if not, it
-// returns an AheadError.
+// isSame checks that a file of the log and the same file of the copy begin and end with the same hash of all records so
+// far. If not, it returns an AheadError.
 func (r *run) isSame(one copylog.Run) error {
 	s, err := r.log.File(one.First())
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *run) isSame(one copylog.Run) error {
 	return errors.Join(err, s.Close())
 }
 
-// isKnown notes that the log's file was compared with the copy's.
+// isKnown remembers that this file of the log, which begins with record first, was compared with the copy's file.
 func (r *run) isKnown(first events.Sequence) {
 	if r.known == nil {
 		r.known = map[events.Sequence]bool{}
@@ -82,9 +82,9 @@ func (r *run) runBefore(first events.Sequence) *copylog.Run {
 	return last
 }
 
-// gap adds to the manifest the records that were pruned before they could be copied: those between the copy's last
-// record and record first, with which the next file of the log begins. The copy keeps the segments of a file that the
-// log has pruned.
+// gap notes in the manifest (the list of the copy's objects) the records that the log deleted before they could be
+// copied. These are the records between the copy's last one and record first, with which the next file of the log
+// begins. The copy keeps the pieces that it has of a file that the log deleted.
 func (r *run) gap(first events.Sequence) error {
 	end := events.Sequence(0)
 	if before := r.runBefore(first); before != nil {
@@ -118,7 +118,7 @@ func (r *run) ahead() error {
 	return &AheadError{Place: r.Place.String(), Copy: was, ID: r.log.Identity, Head: r.log.Head}
 }
 
-// file writes a sealed file to the copy, and adds it to the manifest.
+// file writes one sealed file of the log, which begins with record first, to the copy, and adds it to the manifest.
 func (r *run) file(first events.Sequence) (err error) {
 	s, err := r.log.File(first)
 	if err != nil {
@@ -145,7 +145,8 @@ func (r *run) file(first events.Sequence) (err error) {
 	return r.name(false)
 }
 
-// putFile writes a sealed file to the copy in compressed (packed) form, after reading it with all checks.
+// putFile writes a sealed file to the copy in compressed (packed) form. First it reads the whole file, and checks its
+// checksums and its hash chain.
 func (r *run) putFile(f *copylog.File, s *boltlog.Sealed) (err error) {
 	is, err := s.IsPacked()
 	if err == nil && !is {
@@ -185,16 +186,16 @@ func (r *run) packed(s *boltlog.Sealed) (packed *boltlog.Sealed, unpack func() e
 	return packed, func() error { return errors.Join(packed.Close(), os.Remove(temp)) }, nil
 }
 
-// temp creates an empty temporary file.
 func (r *run) temp() (path string, err error) {
-	f, err := os.CreateTemp(r.Temp, "copy-*.tmp") // the next open of the log removes files with this suffix
+	f, err := os.CreateTemp(r.Temp, "copy-*.tmp") // opening the log deletes files with this suffix
 	if err != nil {
 		return "", err
 	}
 	return f.Name(), f.Close()
 }
 
-// take adds a file to the manifest, and drops the segments that have the same records.
+// take adds a whole file to the manifest (the list of the copy's objects), and removes the segments that have the same
+// records.
 func (r *run) take(f copylog.File) {
 	i, _ := slices.BinarySearchFunc(r.next.Files, f.First, func(f copylog.File, first events.Sequence) int { return cmp.Compare(f.First, first) })
 	r.next.Files = slices.Insert(slices.Clone(r.next.Files), i, f)
@@ -211,7 +212,7 @@ func (r *run) take(f copylog.File) {
 	r.next.Partial = slices.DeleteFunc(slices.Clone(r.next.Partial), func(t copylog.Tail) bool { return t.First == f.First })
 }
 
-// leave notes that the manifest no longer names the segments. tidy deletes them later.
+// leave notes in the manifest that it no longer names these segments; tidy deletes the objects an hour later.
 func (r *run) leave(segments ...copylog.File) {
 	r.next.Leaving = slices.Clone(r.next.Leaving)
 	for _, s := range segments {
@@ -219,8 +220,8 @@ func (r *run) leave(segments ...copylog.File) {
 	}
 }
 
-// readThrough reads a file with all checks, and returns the hash of its records. If the copy has segments of the same
-// file, their records must be the same; otherwise it returns an AheadError.
+// readThrough reads a file with all checks, and returns the hash of its records. If the copy has pieces (segments) of
+// the same file, their records must be the same; otherwise readThrough returns an AheadError.
 func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 	ends := map[events.Sequence]events.Hash{}
 	for _, one := range r.next.Runs() {
@@ -243,9 +244,9 @@ func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 	})
 }
 
-// sameFile checks that an existing object holds a file with the records of f; its bytes may differ. The chain values at
-// both ends and the hash of the records must match; errTaken if they do not. It sets o's size and hash to those of the
-// object.
+// sameFile checks that an object that exists already holds the same records as f; its bytes may differ. It returns
+// errTaken if the hash of the records, or the hash chain at either end, differs. It sets o's size and hash to those of
+// the existing object.
 func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
 	if is, err := r.sameBytes(o); is || err != nil {
 		return err
@@ -294,8 +295,8 @@ func (r *run) sameBytes(o *copylog.Object) (bool, error) {
 	return sum == o.SHA256, errors.Join(err, content.Close())
 }
 
-// derived writes the sealed files' indexes and lists of Jobs that the copy lacks, if they exist on the disk and are
-// complete.
+// derived copies the files that can be made from sealed files, and that the copy lacks: their indexes and their lists
+// of Jobs. It leaves out what does not exist on the disk or is not complete.
 func (r *run) derived() error {
 	if r.DryRun {
 		return nil
@@ -323,7 +324,7 @@ func (r *run) derivedOf(f *copylog.File) error {
 		}
 		content, err := regular.Read(path, mostDerived)
 		if err != nil {
-			continue // it is being replaced, and can be made again
+			continue // this file is just being replaced; as it can be made again, a copy may lack it
 		}
 		o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
 		if _, err := r.object(&o, []string{o.Name}, readerAt(content), func(o *copylog.Object) error { return r.asItIs(o, mostDerived) }); err != nil {
@@ -335,7 +336,7 @@ func (r *run) derivedOf(f *copylog.File) error {
 	return nil
 }
 
-// mostDerived is a limit in bytes that no index or list of Jobs reaches.
+// mostDerived limits what is read of one index or one list of Jobs. None gets near 1 GiB.
 const mostDerived = 1 << 30
 
 func shaOf(content io.Reader) (sum events.Hash, err error) {

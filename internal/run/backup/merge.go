@@ -9,15 +9,16 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// mergeAt is how many small segments at the end of a file are merged into one.
+// mergeAt is how many small segments (objects with the newest records of a file) are merged into one.
 const mergeAt = 8
 
-// smallBytes are the sizes below which segments are merged. Segments below 16 KiB become one of up to 128 KiB; segments
-// below 128 KiB become one of up to 1 MiB. So a file of 256 MiB that was copied every five seconds has a few hundred
-// segments instead of ten thousand. Each record is put at most three times, except in objects that stay below 16 KiB.
+// smallBytes are the sizes below which segments are merged, eight at a time. Segments below 16 KiB become one of up to
+// 128 KiB; segments below 128 KiB become one of up to 1 MiB. So a log file that was copied every five seconds has few
+// segments, and each record is written at most three times, unless its segment stays below 16 KiB after a merge.
 var smallBytes = []int64{128 << 10, 16 << 10}
 
-// merge replaces the small segments at the end of a file by one larger segment, so that a restore reads few objects.
+// merge replaces the small segments at the end of t by one larger segment, so that a restore reads few objects. A
+// segment is an object with some records of a log file that is not complete yet.
 func (r *run) merge(t *copylog.Tail) error {
 	if r.DryRun {
 		return nil
@@ -68,7 +69,8 @@ func (r *run) mergeFrom(t *copylog.Tail, begin int) error {
 	return nil
 }
 
-// sameSpan checks that an existing object has the records of the merged segment f; errTaken if its records differ.
+// sameSpan checks that an object that exists already has the records of the merged segment f. It returns errTaken if it
+// has other records.
 func (r *run) sameSpan(o *copylog.Object, f *copylog.File) error {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, mostSegment)
 	if err != nil {

@@ -15,11 +15,12 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// leaveAfter is how long an object stays after the manifest stopped naming it: a restore that is running may have read
-// an earlier manifest.
+// leaveAfter is how long an object is kept after the manifest (the list of the copy's objects) stopped naming it. A
+// restore that began earlier may have read the previous manifest, and needs the object.
 const leaveAfter = time.Hour
 
-// errDamagedObject: an object exists that no manifest names, and its content is not what its name says.
+// errDamagedObject is returned if the content of an existing object does not have the hash in its name. No manifest
+// names such an object: it was left by a run that ended early.
 var errDamagedObject = errors.New("the object is damaged")
 
 func readerAt(content []byte) io.ReaderAt { return bytes.NewReader(content) }
@@ -31,8 +32,8 @@ func (r *run) step(s Step) {
 	r.Tell(s)
 }
 
-// object writes an object under the first of the names that is free or whose existing object has the same records.
-// there reports that such an object existed.
+// object writes o under the first of the names that is free, or whose existing object same accepts because it has the
+// same records. there is true if such an object existed, and nothing was written.
 func (r *run) object(o *copylog.Object, names []string, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
 	for _, o.Name = range names {
 		if there, err = r.named(o, content, same); !errors.Is(err, errTaken) {
@@ -63,15 +64,16 @@ func (r *run) named(o *copylog.Object, content io.ReaderAt, same func(*copylog.O
 	return there, nil
 }
 
-// asItIs accepts the existing object, and sets o's size and hash to those of the object.
+// asItIs is used where an object of o's name exists and may have other bytes than ours: it sets o's size and hash to
+// those of the existing object. most limits the bytes read.
 func (r *run) asItIs(o *copylog.Object, most int64) error {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, most)
 	o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
 	return err
 }
 
-// key writes the log's key, a secret that names redacted values, to the copy, if Config.WithKey is set. A different key
-// in the copy is an error.
+// key writes the log's key (a secret by which erased values are named in the log) to the copy, if Config.WithKey is
+// set. It returns an error if the copy has a different key.
 func (r *run) key() error {
 	if !r.WithKey {
 		return nil
@@ -100,7 +102,7 @@ func (r *run) key() error {
 	return nil
 }
 
-// tidy deletes the objects that the manifest has not named for an hour.
+// tidy deletes the objects that the manifest, the list of the copy's objects, has not named for an hour.
 func (r *run) tidy() error {
 	old := events.At(r.Now().Add(-leaveAfter))
 	if place, is := r.Place.(copylog.Tidier); is && !r.tidied {
@@ -125,8 +127,8 @@ func (r *run) tidy() error {
 	return nil
 }
 
-// name writes the manifest, if something has changed. Once a day, the last manifest of a run is also stored under a
-// name of its own, so that older states can be restored.
+// name writes the manifest, the list of the copy's objects, if something has changed. last is true for the last
+// manifest of a run; once a day it is also stored under a name of its own, so that older states can be restored.
 func (r *run) name(last bool) error {
 	if !r.put {
 		return nil
@@ -150,7 +152,7 @@ func (r *run) name(last bool) error {
 		}
 	}
 	tag, err := r.Place.Replace(r.ctx, copylog.ManifestName, content, r.tag)
-	if errors.Is(err, copylog.ErrChanged) { // perhaps this process's own earlier try, whose answer was lost
+	if errors.Is(err, copylog.ErrChanged) { // perhaps this process wrote it, and the answer was lost
 		now, itsTag, readErr := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 		if readErr == nil && bytes.Equal(now, content) {
 			tag, err = itsTag, nil
@@ -165,8 +167,8 @@ func (r *run) name(last bool) error {
 
 func dayOf(t events.Time) string { return t.Go().UTC().Format(time.DateOnly) }
 
-// keep stores the manifest also under a name made of its last record. If an object of that name exists, it describes
-// the same state, and stays.
+// keep stores the manifest, the list of the copy's objects, a second time under a name made of its last record. If an
+// object of that name exists, it describes the same state, and is not replaced.
 func (r *run) keep(content []byte) error {
 	m := r.next
 	k := copylog.Kept{Name: copylog.KeptName(m.Head.Sequence, m.Identity.Epoch), Epoch: m.Identity.Epoch, Head: m.Head, Written: m.Written}
@@ -178,7 +180,8 @@ func (r *run) keep(content []byte) error {
 	return nil
 }
 
-// keepDropped stores the previous manifest under a name of its own, if the log continued without some of its records.
+// keepDropped stores the previous manifest under a name of its own, if the log continued without some records that the
+// copy had. So those records can still be restored.
 func (r *run) keepDropped() error {
 	if r.result.Dropped == 0 || r.raw == nil {
 		return nil
@@ -196,7 +199,8 @@ func (r *run) keepDropped() error {
 	return nil
 }
 
-// readBack reads the manifest and the object with the newest records from the copy, and returns the copy's last record.
+// readBack returns the last record of the copy, as a reader would find it: it reads the manifest, and the object that
+// holds the newest records.
 func (r *run) readBack() (head store.Head, err error) {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// record is a record of the newest file in its stored form, with the chain value after it.
+// record is one record of the log's newest file as its stored bytes, with the hash of all records through it.
 type record struct {
 	label  events.Label
 	time   events.Time
@@ -20,8 +20,9 @@ type record struct {
 	after  events.Hash
 }
 
-// recordsOf yields the records from from through end. before is the chain value before the first of them. If the chain
-// value after the last record is not end's, it yields a forkError: these records do not follow before.
+// recordsOf yields the records from record from through record end. before is the hash of all records in front of them.
+// If the hash of all records through the last one is not end's, the log's records do not follow the copy's, and it
+// yields a forkError.
 func recordsOf(ctx context.Context, l *beside.Log, from events.Sequence, before events.Hash, epoch uint64, end store.Head) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		at, hash := from-1, before
@@ -56,10 +57,10 @@ func recordsOf(ctx context.Context, l *beside.Log, from events.Sequence, before 
 	}
 }
 
-// errStop ends the reading of a file early; it is not a failure.
+// errStop ends the reading of a file before its end; it never reaches a caller.
 var errStop = errors.New("enough")
 
-// forkError: the log's records do not continue the copy's.
+// forkError says that the log's records do not continue the copy's, which end with record at.
 type forkError struct{ at events.Sequence }
 
 func (e *forkError) Error() string {

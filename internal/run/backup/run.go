@@ -15,8 +15,8 @@ import (
 
 // Config says what to copy, and where to.
 type Config struct {
-	Dir   string        // of the log
-	Place copylog.Place // of the copy
+	Dir   string        // directory of the log
+	Place copylog.Place // directory or bucket of the copy
 
 	// Live is the controller that writes the log; nil if no process writes it.
 	Live beside.Live
@@ -31,8 +31,8 @@ type Config struct {
 	Tell func(Step)
 }
 
-// Chained is a controller that knows the hash chain value after each record, because its log is in this process. With
-// it, a divergence is found before anything is written.
+// Chained is implemented by a controller in this process: it knows the hash of all records through any record at. With
+// it, a log that has diverged from the copy is found before anything is written.
 type Chained interface {
 	Chain(at events.Sequence) (events.Hash, error)
 }
@@ -47,9 +47,9 @@ type Step struct {
 	Deleted bool
 }
 
-// Result says what a run did.
+// Result says what one backup copied.
 type Result struct {
-	Identity events.Identity // of the log
+	Identity events.Identity // identity (ID and epoch) of the log
 	Head     store.Head      // last record of the copy, as read back
 	Objects  int             // number of objects written; with DryRun, that would be written
 	Bytes    int64
@@ -57,15 +57,15 @@ type Result struct {
 	Holes    []copylog.Hole  // records pruned before they could be copied
 }
 
-// AheadError is returned if the copy has records that the log does not have.
+// AheadError is returned if the copy has records that the log does not have: the log lost its end, or is an older copy.
 type AheadError struct {
 	Place string
 	Copy  copylog.Manifest
-	ID    events.Identity // of the log
+	ID    events.Identity // identity (ID and epoch) of the log
 	Head  store.Head
 }
 
-// Error compares the copy's last record with the log's, and says what to do.
+// Error names the last record of the copy and of the log, and says what to do.
 func (e *AheadError) Error() string {
 	c := e.Copy
 	what := fmt.Sprintf("the copy at %s has record %d (epoch %d, hash %s), and the log ends with record %d of epoch %d: it is an older copy, or its end is lost",
@@ -83,17 +83,17 @@ func (e *AheadError) Loss() events.Loss {
 	return events.Loss{Witness: events.WitnessCopy, Epoch: c.Identity.Epoch, Sequence: c.Head.Sequence, Hash: c.Head.Hash}
 }
 
-// run is the state of one backup. It belongs to Run, or to a Session.
+// run is the state of one backup. The function Run makes one for each call; a Session keeps one for many passes.
 type run struct {
 	*Config
 	ctx      context.Context
 	log      *beside.Log
-	was      *copylog.Manifest               // the manifest found; nil for a new copy
-	next     *copylog.Manifest               // the manifest of the copy so far
-	raw      []byte                          // the bytes of was
+	was      *copylog.Manifest               // the manifest (list of objects) that the copy had; nil for a new copy
+	next     *copylog.Manifest               // the manifest to write next
+	raw      []byte                          // the bytes of was, the manifest that the copy had
 	tag      string                          // version tag of the current manifest in the destination
-	seen     map[events.Sequence]events.Hash // cached chain values of the log's tail
-	known    map[events.Sequence]bool        // first records of files that were compared with the copy's
+	seen     map[events.Sequence]events.Hash // cached hashes of all records through certain records of the newest file
+	known    map[events.Sequence]bool        // first records of the log files that were compared with the copy's
 	resident bool                            // the run belongs to a Session, which makes further passes
 	tidied   bool                            // leftovers of earlier runs were removed
 	put      bool                            // something was written that the manifest does not name yet
@@ -109,12 +109,12 @@ func (c *Config) defaults() {
 	}
 }
 
-// mostTries limits how often a run starts again because another process wrote the manifest, or the controller began a
-// new file.
+// mostTries limits how often a run starts again. It does so if another process wrote the manifest (the list of the
+// copy's objects), or if the controller began a new file.
 const mostTries = 5
 
-// Run copies everything up to the log's last record. It returns an AheadError if the copy has records that the log does
-// not have.
+// Run copies all records of the log that the copy lacks. It returns an AheadError if the copy has records that the log
+// does not have.
 func Run(ctx context.Context, config *Config) (Result, error) {
 	config.defaults()
 	for try := 1; ; try++ {
@@ -149,7 +149,7 @@ func (r *run) all() (err error) {
 	return nil
 }
 
-// found reads the copy's existing manifest; none means a new copy.
+// found reads the copy's manifest, the list of its objects. If there is none, the copy is new.
 func (r *run) found() error {
 	content, tag, err := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,13 +186,13 @@ func (r *run) begin() error {
 		if was.Head.Sequence > r.log.Head.Sequence || was.Head.Sequence == r.log.Head.Sequence && was.Head.Hash != r.log.Head.Hash {
 			return ahead
 		}
-		return r.fenced() // if this finds nothing, reading the records shows whether the log continues the copy
+		return r.fenced() // fenced can miss a difference; then the reading of the records finds it
 	}
 	return r.common()
 }
 
-// fenced checks, before records are read, that the log continues after the copy's last record. It can tell only if the
-// log is in this process (see Chained).
+// fenced returns an AheadError if the log does not continue after the copy's last record. It needs no reading of
+// records, but works only if the controller that writes the log is in this process (see Chained).
 func (r *run) fenced() error {
 	if _, is := r.Live.(Chained); !is {
 		return nil
@@ -211,7 +211,8 @@ func (r *run) fenced() error {
 	return err
 }
 
-// finish writes the last manifest, and reads the copy's last record back to compare it with the log's.
+// finish writes the manifest, the list of the copy's objects, and then reads the copy's last record back to compare it
+// with the log's.
 func (r *run) finish() error {
 	if r.DryRun {
 		r.result.Head = r.log.Head

@@ -15,9 +15,10 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Session copies a growing log of this process again and again. It keeps the manifest in memory between passes, so a
-// pass with new records takes two requests, and one without takes none. When a file is sealed, a pass first copies the
-// rest of it as segments; Upload then writes the whole file, while passes go on.
+// Session copies a log that this process writes, again and again; one such round is a pass. It keeps the manifest (the
+// list of the copy's objects) in memory, so a pass with new records takes two requests, and a pass without any takes
+// none. When a log file is complete (sealed), a pass first copies the rest of its records in pieces (segments). Upload
+// then writes the whole file, while passes continue.
 //
 // One goroutine may call Pass, and another Upload. Use NewSession.
 type Session struct {
@@ -25,7 +26,7 @@ type Session struct {
 	r      *run // nil before the first pass and after a failed one
 
 	mu     sync.Mutex
-	was    *copylog.Manifest // as of the last pass, for Upload
+	was    *copylog.Manifest // the manifest after the last pass, for Upload
 	wanted []copylog.Tail    // sealed files that the copy has as segments and the log still has
 	done   []copylog.File    // files of wanted that Upload has written
 }
@@ -38,7 +39,7 @@ func NewSession(config *Config) *Session {
 }
 
 // Pass copies all durable records that the copy lacks. It returns an AheadError, and writes nothing, if the log has
-// diverged from the copy. After any error the next pass reads the copy anew.
+// diverged from the copy. After an error, the next pass reads the copy's manifest again.
 func (s *Session) Pass(ctx context.Context) (result Result, err error) {
 	r := s.r
 	defer func() {
@@ -81,7 +82,8 @@ func (s *Session) Pass(ctx context.Context) (result Result, err error) {
 	return r.result, nil
 }
 
-// bring carries out the steps of a pass.
+// bring copies everything that the copy lacks: files, newest records, and the whole files that Upload wrote. If fresh
+// is true, it also copies indexes and lists of Jobs, as it does after each whole file.
 func (s *Session) bring(r *run, fresh bool) error {
 	if err := r.files(); err != nil {
 		return err
@@ -104,14 +106,15 @@ func (s *Session) bring(r *run, fresh bool) error {
 	return r.name(true)
 }
 
-// takeDone replaces segments in the manifest by the whole files that Upload has written.
+// takeDone replaces segments in the manifest (the list of the copy's objects) by the whole files that Upload has
+// written. It reports whether it replaced any.
 func (s *Session) takeDone(r *run) (took bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.done {
 		i := slices.IndexFunc(r.next.Partial, func(t copylog.Tail) bool { return t.First == f.First })
 		if i < 0 || (copylog.Run{Segments: &r.next.Partial[i]}).End() != f.End || r.next.Partial[i].Segments[0].Before != f.Before {
-			continue // the copy has changed since Upload began
+			continue // the copy's segments have changed since Upload began
 		}
 		r.take(f)
 		r.put, took = true, true
@@ -120,7 +123,7 @@ func (s *Session) takeDone(r *run) (took bool) {
 	return took
 }
 
-// remember notes which sealed files Upload has to write.
+// remember notes for Upload which sealed files the copy has only in pieces (segments).
 func (s *Session) remember(r *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,15 +135,15 @@ func (s *Session) remember(r *run) {
 	}
 }
 
-// Waiting reports whether Upload has written a file that the next pass must add to the manifest.
+// Waiting reports whether Upload has written a file that is not in the manifest yet; the next pass adds it.
 func (s *Session) Waiting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.done) > 0
 }
 
-// Upload writes the oldest compressed, sealed file that the copy has only as segments, and returns its first record; 0
-// if there is none.
+// Upload writes the oldest complete file of the log that the copy has only in pieces (segments), if it is compressed
+// already. It returns the file's first record; 0 if there was nothing to write.
 func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 	s.mu.Lock()
 	was, wanted, done := s.was, s.wanted, slices.Clone(s.done)
@@ -166,7 +169,8 @@ func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 	return 0, nil
 }
 
-// upload writes one file; it returns nil if the file is not compressed yet.
+// upload writes the whole file of which the copy has the pieces t. It returns nil if the log has not compressed the
+// file yet.
 func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
 	s, err := r.log.File(t.First)
 	if err != nil {
@@ -186,8 +190,9 @@ func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
 	return f, r.derivedOf(f)
 }
 
-// rest copies the missing end of a sealed file as segments, if the copy has segments of it or the file is not
-// compressed yet. done is false for other files, which are copied whole.
+// rest copies, as segments (pieces), the records at the end of a sealed file that the copy lacks. It does so if the
+// copy has segments of this file, or the file is not compressed yet. For any other file it returns done == false, and
+// the caller copies the whole file.
 func (r *run) rest(first events.Sequence) (done bool, err error) {
 	has := slices.ContainsFunc(r.next.Files, func(f copylog.File) bool { return f.First == first })
 	if has {
@@ -223,7 +228,7 @@ func (r *run) rest(first events.Sequence) (done bool, err error) {
 	return true, nil
 }
 
-// asSegments returns the segments of the file that begins with record first; nil if the copy has none of it.
+// asSegments returns the segments (pieces) that the copy has of the file that begins with record first; nil for none.
 func (r *run) asSegments(first events.Sequence) *copylog.Tail {
 	for _, one := range r.next.Runs() {
 		if one.Segments != nil && one.First() == first {
@@ -233,7 +238,7 @@ func (r *run) asSegments(first events.Sequence) *copylog.Tail {
 	return nil
 }
 
-// completed returns t with further segments, up to the end of the sealed file s.
+// completed returns t with further segments (pieces of a log file), up to the end of the sealed file s.
 func (r *run) completed(t *copylog.Tail, s *boltlog.Sealed) (*copylog.Tail, error) {
 	whole := *t
 	whole.Segments = slices.Clone(t.Segments)

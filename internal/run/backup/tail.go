@@ -13,25 +13,27 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// residentBytes is segmentBytes for a Session. It is smaller, because it bounds the records held in memory.
+// residentBytes is the size at which a segment ends when a Session copies (segmentBytes otherwise). It is smaller,
+// because the records of a segment are held in memory.
 const residentBytes = 1 << 20
 
-// segmentBytes: a segment of this size ends with the current batch. So a file of 256 MiB that is copied at once has at
-// most 64 segments.
+// segmentBytes is the size at which a segment (an object with records of the newest file) ends; the segment includes
+// the rest of the current batch. So a file of 256 MiB that is copied at once has at most 64 segments.
 const segmentBytes = 4 << 20
 
-// mostSegment is a limit in bytes that no segment reaches.
+// mostSegment limits what is read of one segment. No segment gets near 128 MiB.
 const mostSegment = 128 << 20
 
-// segment collects the records of the next segment to write.
+// segment collects records for the next segment to write, an object with some records of a log file. before is the hash
+// of all records in front of them.
 type segment struct {
 	records []record
 	before  events.Hash
 	bytes   int
 }
 
-// tail writes those records of the newest file that the copy lacks, as segments. The manifest names all of them at
-// once.
+// tail copies the records of the newest file that the copy lacks. It writes them as segments (objects with some records
+// each), which the manifest then names all at once.
 func (r *run) tail() error {
 	t := copylog.Tail{First: r.log.Last(), Begin: r.log.Tail.Begin}
 	s := segment{before: r.log.Tail.Before.Hash}
@@ -56,7 +58,8 @@ func (r *run) tail() error {
 	return nil
 }
 
-// segments writes the given records, which follow those that t already has, as segments, and adds these to t.
+// segments writes the records as segments (objects with some records each), and adds these to t. The records must
+// follow those that t has already. s collects the records of the next segment.
 func (r *run) segments(t *copylog.Tail, s *segment, records iter.Seq2[record, error]) error {
 	most := segmentBytes
 	if r.resident {
@@ -85,9 +88,10 @@ func (r *run) segments(t *copylog.Tail, s *segment, records iter.Seq2[record, er
 	return nil
 }
 
-// segment writes the records of s as one segment, and removes them from s. If the object exists already with only the
-// first of these records, it is used, and the remaining ones stay in s. If it exists with different records, it stays,
-// and the segment gets another name. If two processes write the copy, the one that replaces the manifest first wins.
+// segment writes the records of s as one segment (an object), and removes them from s. If an object of that name has
+// only the first of these records, that object is used, and the remaining records stay in s. If its records are
+// different, it stays, and the segment gets another name. If two processes write the copy, the one that replaces the
+// manifest first wins.
 func (r *run) segment(t *copylog.Tail, s *segment) error {
 	n := len(s.records)
 	last := s.records[n-1]
@@ -135,8 +139,8 @@ func storedOf(records []record) [][]byte {
 	return out
 }
 
-// sameSegment returns how many of the records of s an existing object has. It can be fewer than all: a run that ended
-// early wrote the object when the log had fewer records. errTaken if the object has different ones.
+// sameSegment returns how many records of s the existing object o has. It can be fewer than all: a run that ended early
+// wrote the object when the log had fewer records. It returns errTaken if the object has different records.
 func (r *run) sameSegment(o *copylog.Object, f *copylog.File, s *segment) (n int, err error) {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, mostSegment)
 	if err != nil {

@@ -28,7 +28,7 @@ type Log struct {
 	Identity events.Identity
 	Head     store.Head
 
-	Tail    *boltlog.Sealed // the newest file; if a controller writes the log, its records are not read from here
+	Tail    *boltlog.Sealed // the newest file; if a controller writes the log, the controller is asked for the records
 	Offsets map[string]events.Sequence
 }
 
@@ -91,16 +91,16 @@ func (l *Log) Close() error {
 	return l.Tail.Close()
 }
 
-// File opens a sealed file.
+// File opens the sealed (complete) file that begins with record first.
 func (l *Log) File(first events.Sequence) (*boltlog.Sealed, error) {
 	return boltlog.OpenSealed(filepath.Join(l.Dir, boltlog.FileName(first)), first)
 }
 
-// errStop ends a walk early; it is not a failure.
+// errStop ends the reading of records before their end; it never reaches a caller.
 var errStop = errors.New("enough")
 
-// Stored yields the stored records from from through through. Without a controller, only records of the newest file can
-// be read; with one, those of sealed files, too.
+// Stored yields the records from record from through record through, as their stored bytes. Without a controller, it
+// can read only records of the newest file; with one, it can also read older records.
 func (l *Log) Stored(ctx context.Context, from, through events.Sequence) iter.Seq2[[]byte, error] {
 	if l.Live == nil {
 		return l.fromDisk(ctx, from, through)

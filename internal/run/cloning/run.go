@@ -52,7 +52,7 @@ func Run(ctx context.Context, c *Config) (report store.Report, err error) {
 	}
 }
 
-// one makes the clone from one source.
+// one makes the clone from the opened source s. It returns the report of the clone's verification.
 func (c *Config) one(ctx context.Context, s *Source) (report store.Report, err error) {
 	to, err := open.Fill(c.To, s.LogID)
 	if err != nil {

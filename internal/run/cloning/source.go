@@ -13,23 +13,25 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Source is a log as of one moment, open for reading.
+// Source is a log as it was at one moment, open for reading. Done releases it.
 type Source struct {
-	Name  string // for messages
+	Name  string // how messages call the log
 	LogID string
 	Files []store.SharedFile // descriptions without contents, oldest first; all but the last are sealed
 
-	File func(first events.Sequence) store.Fetch        // returns a function that writes the bytes of a sealed file
+	// returns a function that writes the bytes of the sealed (complete) file that begins with record first
+	File func(first events.Sequence) store.Fetch
 	Tail func(context.Context) iter.Seq2[[]byte, error] // the records of the last file, at least through its End
-	Has  []store.Head                                   // last records of the log as other processes reported them
-	Gone func(err error) bool                           // whether err means that the source's files changed
-	Done func() error                                   // releases the source
+	Has  []store.Head                                   // last records of the log, as other processes reported them
+	// reports whether err means that the source's files changed while they were read
+	Gone func(err error) bool
+	Done func() error // releases the source
 }
 
-// Head returns the record that a clone reaches at least.
+// Head returns the last record of the source. A clone has at least the records through it.
 func (s *Source) Head() store.Head { return s.Files[len(s.Files)-1].End }
 
-// errNoRecords: there is nothing to clone.
+// errNoRecords is returned if the log has no record yet.
 var errNoRecords = errors.New("the log has no record yet: there is nothing to clone")
 
 // OfDirectory opens the log in a directory. live is the controller that writes it; nil if no process writes it.
@@ -98,8 +100,9 @@ type Step struct {
 	There       bool  // the file was complete already, from a call that ended early
 }
 
-// Copy fills the log to with the files of s, and returns the last record that to then has. It checks each file, and
-// calls tell for it. The caller must still verify and end the filling.
+// Copy writes the files of s into the new log to, and returns the last record that to then has. It checks each file,
+// and calls tell after it. The caller must then verify the new log and end the filling, after which it can be opened as
+// a log.
 func (s *Source) Copy(ctx context.Context, to store.Filling, tell func(Step)) (head store.Head, err error) {
 	if len(s.Files) == 0 {
 		return head, errNoRecords

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// budgets is what showBudgets remembers about namespaces that fill more of the log than their budget allows. Only the
-// loop's goroutine uses it.
+// budgets is what showBudgets knows from its last call about namespaces that filled more of the log in an hour than
+// their budget allows. Only the loop's goroutine uses it.
 type budgets struct {
 	looked time.Time
 	told   time.Time
@@ -26,8 +26,8 @@ const (
 	budgetNames = 5           // most namespaces that a message names
 )
 
-// showBudgets reports the namespaces over their log budget. Metrics get their number; probes get up to 5 names. It logs
-// the names when they change, at most once a minute.
+// showBudgets reports the namespaces that fill more of the log than their budget allows. Metrics get their number;
+// probes get up to 5 names. The program's log gets the names when they change, at most once a minute.
 func (c *controller) showBudgets(l *loop.Loop) {
 	c.metrics.passed.Store(l.PassedOver())
 	s, now := &c.budgets, time.Now()

@@ -12,9 +12,9 @@ import (
 	restmetrics "k8s.io/client-go/tools/metrics"
 )
 
-// The metrics of client-go, under the names and labels that the components of Kubernetes use, so that their dashboards
-// work. client-go's hooks are global to the process, and so are these metrics. component-base has the same adapters,
-// but brings a second registry and a tree of modules.
+// The metrics of client-go, under the names and labels that the components of Kubernetes use, so that the same
+// dashboards work. client-go's hooks are global to the process, and so are these metrics. The package
+// k8s.io/component-base has the same adapters, but would add a second registry and many modules.
 var (
 	seconds = []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}
 	sizes   = []float64{64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216}
@@ -58,33 +58,33 @@ func registerClientMetrics(r prometheus.Registerer) {
 
 type latency struct{ *prometheus.HistogramVec }
 
-// Observe implements restmetrics.LatencyMetric.
+// Observe implements restmetrics.LatencyMetric: it records how long a request to the API server took.
 func (l latency) Observe(_ context.Context, verb string, u url.URL, took time.Duration) {
 	l.WithLabelValues(verb, u.Host).Observe(took.Seconds())
 }
 
 type resolved struct{}
 
-// Observe implements restmetrics.ResolverLatencyMetric.
+// Observe implements restmetrics.ResolverLatencyMetric: it records how long it took to resolve the API server's name.
 func (resolved) Observe(_ context.Context, host string, took time.Duration) {
 	resolveSeconds.WithLabelValues(host).Observe(took.Seconds())
 }
 
 type bytesOf struct{ *prometheus.HistogramVec }
 
-// Observe implements restmetrics.SizeMetric.
+// Observe implements restmetrics.SizeMetric: it records the size of a request or of an answer, in bytes.
 func (b bytesOf) Observe(_ context.Context, verb, host string, size float64) {
 	b.WithLabelValues(verb, host).Observe(size)
 }
 
 type result struct{}
 
-// Increment implements restmetrics.ResultMetric.
+// Increment implements restmetrics.ResultMetric: it counts an answered request, by its status code.
 func (result) Increment(_ context.Context, code, method, host string) {
 	requestsTotal.WithLabelValues(codeOf(code), method, host).Inc()
 }
 
-// IncrementRetry implements restmetrics.RetryMetric.
+// IncrementRetry implements restmetrics.RetryMetric: it counts a request that is sent again.
 func (result) IncrementRetry(_ context.Context, code, method, host string) {
 	retriesTotal.WithLabelValues(codeOf(code), method, host).Inc()
 }
@@ -101,7 +101,7 @@ func codeOf(code string) string {
 // says whether the Lease is held, because this controller decides that in a stricter way than client-go.
 type leaders struct{}
 
-// NewLeaderMetric implements leaderelection.MetricsProvider.
+// NewLeaderMetric implements leaderelection.MetricsProvider: it returns what client-go's leader election reports to.
 func (leaders) NewLeaderMetric() leaderelection.LeaderMetric { return leaders{} }
 
 // On implements leaderelection.LeaderMetric; it does nothing.
@@ -110,5 +110,5 @@ func (leaders) On(string) {}
 // Off implements leaderelection.LeaderMetric; it does nothing.
 func (leaders) Off(string) {}
 
-// SlowpathExercised implements leaderelection.LeaderMetric.
+// SlowpathExercised implements leaderelection.LeaderMetric: it counts a renewal of the Lease that had to read it first.
 func (leaders) SlowpathExercised(name string) { slowPaths.WithLabelValues(name).Inc() }

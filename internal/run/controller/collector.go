@@ -8,20 +8,21 @@ import (
 	"sync"
 )
 
-// The limits of the garbage collector's tuning. A controller has a small live heap, and its API client makes much
-// garbage. At Go's default GOGC=100 the collector takes a sixth (one large Job) to a third (many small ones) of the CPU
-// time; see docs/performance-history.md. So about collectorRoom bytes of garbage may accumulate between two
-// collections. The limits on GOGC keep that between one and three times the live heap.
+// The limits within which the garbage collector is tuned. A controller has a small live heap, and its API client makes
+// much garbage. At Go's default GOGC=100 the collector takes a sixth (one large Job) to a third (many small ones) of
+// the CPU time; see docs/performance-history.md. So GOGC is chosen so that about collectorRoom (24 MiB) of garbage
+// gathers between two collections, but never less than one live heap and never more than three:
 //
-// live heap 4 MiB: GOGC=300, 12 MiB of garbage 12 MiB: GOGC=200, 24 MiB 48 MiB: GOGC=100, 48 MiB
+// GOGC=300 for a live heap of 4 MiB (12 MiB of garbage), GOGC=200 for 12 MiB (24 MiB), GOGC=100 for 48 MiB (48 MiB).
 const (
 	collectorRoom = 24 << 20
 	leastPercent  = 100
 	mostPercent   = 300
 )
 
-// tuneCollector is called after the first listing of the cluster. It returns the memory that the listing needed to the
-// system. From then on it sets GOGC after each collection, unless the operator has set GOGC.
+// tuneCollector reduces how often the garbage collector runs; it is called after the first listing of the cluster. It
+// gives the memory that the listing needed back to the operating system. From then on GOGC is set after each
+// collection, unless the operator has set GOGC.
 func tuneCollector() {
 	debug.FreeOSMemory()
 	if os.Getenv("GOGC") == "" {
@@ -31,7 +32,7 @@ func tuneCollector() {
 
 var tuning sync.Once
 
-// followCollector sets GOGC by the live heap, now and after each collection.
+// followCollector sets GOGC to suit the size of the live heap, now and again after each collection.
 func followCollector() {
 	alive := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	runtimemetrics.Read(alive)
@@ -39,7 +40,8 @@ func followCollector() {
 	runtime.SetFinalizer(&collected{}, func(*collected) { followCollector() })
 }
 
-// collected is an object that nothing refers to: its finalizer runs after the next collection.
+// collected is allocated and dropped at once: its finalizer, which runs after the next collection, calls
+// followCollector.
 type collected struct{ _ *collected }
 
 // collectorPercent returns the GOGC value for a heap of alive bytes in use.

@@ -28,11 +28,12 @@ type Config struct {
 	Lease    LeaseConfig   // the Lease by which only one controller of a cluster acts
 	Stop     time.Duration // how long a stop waits for commands in flight
 	Labels   []string      // labels of Jobs to record; nil for informer.UsualLabels
-	Messages events.Keep   // how much of containers' messages is kept, where the namespace sets nothing
-	Around   bool          // watch nodes and namespaces too, if the rights allow it
-	Patience time.Duration // with observed Jobs, how long another controller may take to act
-	Epoch    uint64        // epoch to begin after a loss of records (--force-new-epoch); 0 for none
-	Drained  func()        // called once, when a draining controller has no work left; may be nil
+	Messages events.Keep   // how much of containers' messages is kept, where the namespace does not set this
+	Around   bool          // record nodes and namespaces too, if the rights allow to watch them
+	Patience time.Duration // how long another controller may take to act on an observed Job before it counts as late
+	Epoch    uint64        // epoch (life of the log) to begin after a loss of records (--force-new-epoch); 0 for none
+	// called once, when a controller that takes no new Jobs (--drain) has no work left; may be nil
+	Drained func()
 
 	// Replicate names the NATS stream that replicates the log; nil for a log on this disk only. The controller sets its
 	// Reader, Least and Logger.
@@ -42,9 +43,10 @@ type Config struct {
 	// controller has this log.
 	Follow *FollowConfig
 
-	Retention   store.Retention // how much of the log is kept
-	RotateBytes int64           // size at which a file of the log is sealed; 0 for the backend's default
-	PackEvery   time.Duration   // time between checks for sealed files to compress; 0 for a minute
+	Retention store.Retention // how much of the log is kept
+	// size in bytes at which a file of the log is complete and a new one begins; 0 for the backend's default
+	RotateBytes int64
+	PackEvery   time.Duration // time between checks for complete files to compress; 0 for a minute
 }
 
 // Program identifies this program.
@@ -55,7 +57,8 @@ type ScrapeConfig struct {
 	Address           string // empty for no such port
 	CertFile, KeyFile string // empty for plain HTTP
 	Authorize         bool   // ask the API server whether a client may read metrics
-	Readers           bool   // give the log's records to clients that may get the URL /v1/; requires a certificate
+	// give the log's records to clients whose rights include a get of the URL /v1/; requires a certificate
+	Readers bool
 }
 
 // StreamConfig says what is published on NATS, and where. The zero StreamConfig publishes nothing.
@@ -67,7 +70,7 @@ type StreamConfig struct {
 // CopyConfig says where the log is copied to. The zero CopyConfig copies nothing.
 type CopyConfig struct {
 	Place    copylog.Place
-	Unfenced bool // continue even if Place cannot keep two writers apart
+	Unfenced bool // continue even if Place cannot prevent two processes from writing the copy
 }
 
 // LeaseConfig says whether the controller needs a Lease to act, and which one. The durations have the meaning of
@@ -77,15 +80,15 @@ type LeaseConfig struct {
 	Duration, RenewDeadline, RetryPeriod time.Duration
 	// Namespace of the Lease. Empty for the namespace of the Jobs, or lease.DefaultNamespace for Jobs of all namespaces
 	Namespace string
-	Adopt     bool // continue although the Lease names another log
-	Alone     bool // continue alone with a log that several controllers had
+	Adopt     bool // continue although the Lease names another log, and replace that name
+	Alone     bool // continue without the other controllers that shared this log
 }
 
-// CopyFlag and UnfencedFlag are names of flags, for messages.
+// CopyFlag and UnfencedFlag are the names of the flags that set CopyConfig; messages name them.
 const (
 	CopyFlag     = "copy-to"
 	UnfencedFlag = "copy-unfenced"
 )
 
-// copyWithin is how long a start waits for an answer of the copy's destination.
+// copyWithin limits how long the start of a controller waits for an answer from the place where the copy of the log is.
 const copyWithin = 10 * time.Second

@@ -36,17 +36,19 @@ type controller struct {
 	logger   *slog.Logger
 	cluster  *Cluster
 	registry *prometheus.Registry
-	lease    *lease.Lease           // nil if no Lease is wanted
-	identity string                 // the identity that holds the Lease
-	adopts   bool                   // it was reported that the Lease named another log, which this run replaces
-	member   *replicating.Member    // nil unless the log is replicated
-	standby  *following.Standby     // nil unless the log is copied from another controller (--follow)
-	logID    string                 // ID of the log that is copied from another controller
-	refilled *events.StreamRefilled // what the log's stream got again before this process led; nil for nothing
+	lease    *lease.Lease // nil if no Lease is wanted
+	identity string       // the identity that holds the Lease
+	adopts   bool         // the message was logged that the Lease named another log, which this run replaces
+	// this process's part in the replication of the log; nil unless a NATS stream replicates it
+	member  *replicating.Member
+	standby *following.Standby // nil unless the log is copied from another controller (--follow)
+	logID   string             // ID of the log that is copied from another controller
+	// the records that were stored in the log's stream again before this process led; nil for none
+	refilled *events.StreamRefilled
 
 	giver *feed.Giver // sends the log's records to readers on other machines; nil for none
 
-	standing // log, key, lists and the other parts that run even while another process leads
+	standing // log, key, lists and the other parts that run even while another process leads and this one waits
 
 	queue     *loop.Queue
 	informer  *informer.Informer
@@ -63,7 +65,7 @@ type controller struct {
 	retainer  *retainer
 	stream    *streamer                  // nil for none
 	copier    *copying.Copier            // nil for none
-	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; now reads it
+	clock     atomic.Pointer[loop.Clock] // the loop's clock; nil until the loop runs; the method now reads it
 	health    *Health
 	metrics   *metrics
 	drain     *Drain                       // nil unless the controller drains
@@ -153,7 +155,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	objects := executor.NewObjects(informer.TemplateHash(c.key)).WithCronJobs(informer.CronTemplateHash(c.key))
 	var keeper informer.Keeper = objects
 	if c.observes() {
-		keeper = nil // the keeper serves the execution of commands, and observe mode executes none
+		keeper = nil // the keeper serves only the execution of commands, and a controller in observe mode executes none
 	}
 	var finished func(*kubewire.Job)
 	if c.settings.DeleteExpired {
@@ -214,8 +216,8 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	return c.leaveAddresses()
 }
 
-// hand returns the client that carries out commands. With a Lease, the client's connection sends nothing while the
-// Lease is not held. That includes a request that was in flight when the process or its machine froze for a while.
+// hand returns the client that carries out commands. With a Lease, this client sends nothing while the Lease is not
+// held; a request that was about to be sent when the process or its machine froze for a while is not sent later either.
 func (c *controller) hand() (*kubeapi.Client, error) {
 	if c.lease == nil {
 		return kubeapi.New(c.cluster.Client)
@@ -227,14 +229,15 @@ func (c *controller) hand() (*kubeapi.Client, error) {
 	return kubeapi.New(acting)
 }
 
-// relist makes the informers list everything again, after the log had no disk space for a while.
+// relist makes the informers list everything in the cluster again. It is called when the log has disk space again,
+// because nothing was recorded in the meantime.
 func (c *controller) relist() {
 	c.informer.Relist(events.ListingGap)
 	c.around.Relist()
 }
 
 // assembleHands makes the parts that act on decisions: the executor, the publisher of Kubernetes Events, and the
-// metrics of Jobs. Only the controller that runs the Jobs counts these metrics.
+// metrics of Jobs. Only a controller that runs the Jobs itself has them; one in observe mode has none of them.
 func (c *controller) assembleHands(world *projector.World, api clusterAPI, objects *executor.Objects) (err error) {
 	may := c.informer.Sure
 	var within func(context.Context) (context.Context, context.CancelFunc)
@@ -254,7 +257,7 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Workloads: workloads, Unserved: func() {
 			select {
 			case c.unserved <- struct{}{}:
-			default: // a second entry would change nothing
+			default: // an entry is waiting already, and a second one would change nothing
 			}
 		}, Crons: crons, Objects: objects, Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, ObserveCronJob: c.informer.ObserveCronJob, ObserveRun: c.informer.ObserveRun, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
@@ -272,14 +275,15 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 	}
 	c.alarm = kube.NewAlarm(c.log, c.cluster.Client, c.logger)
 	c.registry.MustRegister(c.metrics.ofJobs)
-	c.counter = jobmetrics.Follow(c.log, world, c.metrics.ofJobs) // before the loop changes the world
+	c.counter = jobmetrics.Follow(c.log, world, c.metrics.ofJobs) // must begin before the loop changes world
 	return nil
 }
 
 // observes reports whether this controller only reads, while another controller runs the Jobs.
 func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
 
-// salt returns a random salt. The log names erased text by a salted hash, so that nobody can test a guess of it.
+// salt returns a random salt. Where a text was erased, the log keeps a hash of text and salt, so that nobody can test a
+// guess of the text.
 func salt() (s events.Salt) {
 	_, _ = rand.Read(s[:]) // never fails
 	return s

@@ -13,23 +13,23 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// disk is what the controller remembers about a full disk. It belongs to the goroutine that opens the log, and later to
-// the loop's goroutine.
+// disk is what the controller remembers about the log's disk: whether it is full, and what could not be written. It
+// belongs to the goroutine that opens the log, and later to the loop's goroutine.
 type disk struct {
 	full   bool
-	again  time.Time // when to publish again that Jobs wait
+	again  time.Time // when to publish the Events again that say that Jobs wait
 	unleft bool      // a file with an address for readers could not be written
 	leave  time.Time // when to try again to write the address files
 }
 
 const (
-	roomAgain = time.Second // between tries to open a log on a full disk
-	// How long the disk is full before the Jobs' Events say so, and the time between checks for more waiting Jobs
+	roomAgain = time.Second // time between tries to open a log on a full disk
+	// How long the disk is full before Events of the Jobs say so; also the time between checks for more waiting Jobs
 	tellAfter = 10 * time.Second
 )
 
-// openWithRoom opens the log. While the disk is full, it tries again every second, and answers probes at the address
-// that the endpoint for readers will have.
+// openWithRoom opens the log. While the log's disk is full, it tries again every second, and answers probes at the
+// address at which readers will be answered later.
 func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 	try := func() (store.Opened, error) { return open.Log(c.config.Log, c.logOptions()) }
 	log, err := try()
@@ -69,7 +69,7 @@ func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 // logOptions returns the options with which the controller opens the log.
 func (c *controller) logOptions() store.Options {
 	options := store.Options{
-		// goOn, which runs next, checks whether the loss may be accepted
+		// a lost end of the log is accepted here if an epoch is forced; goOn, which runs next, checks whether it may be
 		Logger: c.logger, Reader: loop.Reader(c.config.Program.Version), Least: loop.Least(), AcceptLoss: c.config.Epoch != 0,
 		RotateBytes: c.config.RotateBytes, MaxBytes: c.config.Retention.MaxBytes, RotateAfter: c.config.Retention.MaxAge / filesPerAge,
 	}
@@ -86,8 +86,9 @@ func (c *controller) logOptions() store.Options {
 // record may stay an eighth of MaxAge too long: with MaxAge 8 days, up to 9 days.
 const filesPerAge = 8
 
-// full notes whether the log's disk is full, and tells probes, the log and the waiting Jobs. It is called repeatedly
-// while the disk is full, and between turns of the loop otherwise.
+// full reports a change between a full log disk and one with space, to probes, to the program's log and to the waiting
+// Jobs (as Events). It is called repeatedly while the disk is full, and otherwise between turns of the loop. It also
+// writes the address files again if that failed for lack of space.
 func (c *controller) full(full bool) {
 	d, now := &c.disk, time.Now()
 	if full != d.full {
@@ -112,8 +113,8 @@ func (c *controller) full(full bool) {
 	}
 }
 
-// leaveAddresses writes the addresses of this process's ports to files in the log's directory, where readers find them.
-// If the disk is full, it notes that full must try again.
+// leaveAddresses writes the addresses of this process's ports to files in the log's directory, where readers look for
+// them. If the disk is full, it returns nil, and the method full tries again later.
 func (c *controller) leaveAddresses() error {
 	d := &c.disk
 	d.unleft, d.leave = false, time.Now().Add(roomAgain)
@@ -138,8 +139,8 @@ func outOfSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// leaveAddress writes url to the file. It renames a temporary file, so a concurrent reader finds either the old address
-// or the whole new one.
+// leaveAddress writes url to the file. It writes a temporary file and renames it, so a concurrent reader finds either
+// the old address or the whole new one.
 func leaveAddress(file, url string) error {
 	fresh := file + ".new"
 	if err := os.WriteFile(fresh, []byte(url+"\n"), 0o600); err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Drain watches a controller that accepts no new Jobs (--drain), and reports when the begun ones need nothing more.
+// Drain reports when a controller that accepts no new Jobs (--drain) has finished those that had begun.
 type Drain struct {
 	Log     *slog.Logger
 	Drained func() // called once, when nothing is left to do; may be nil
 
 	looked time.Time // when the unfinished Jobs were last counted
 	told   time.Time // when their number was last logged
-	left   int       // the number that was logged; -1 once no Job is left
+	left   int       // number of unfinished Jobs that was last logged; -1 once it was 0
 }
 
 // How often the unfinished Jobs are counted while the loop is idle, and how often their number is logged.
@@ -24,7 +24,8 @@ const (
 	drainTell = 10 * time.Second
 )
 
-// Look counts the unfinished Jobs of w, at most once a second. The loop calls it between turns.
+// Look counts the unfinished Jobs of w, at most once a second, and logs how many there are. When none is left, it calls
+// Drained. The loop calls Look between turns.
 func (d *Drain) Look(w *projector.World, now time.Time) {
 	if w.Listing || now.Sub(d.looked) < drainLook {
 		return
@@ -44,8 +45,8 @@ func (d *Drain) Look(w *projector.World, now time.Time) {
 	}
 }
 
-// Undone returns the Jobs that a draining controller still works on, and the suspended Jobs with nothing in flight. A
-// drain does not wait for suspended Jobs, because nobody may ever resume them.
+// Undone returns two lists: the Jobs that a draining controller still works on, and the suspended Jobs, for which there
+// is nothing to do. A drain does not wait for suspended Jobs, because nobody may ever resume them.
 func Undone(w *projector.World) (left, suspended []events.JobRef) {
 	for _, j := range w.Holders() {
 		switch {
@@ -58,8 +59,8 @@ func Undone(w *projector.World) (left, suspended []events.JobRef) {
 	return left, suspended
 }
 
-// rests reports whether the Job has no command in flight, no pod with the tracking finalizer, and no reason to continue
-// on its own.
+// rests reports whether the controller has nothing to do for the Job: it is suspended, finished or not ours, has no
+// command in flight, and no pod with the tracking finalizer.
 func rests(j *projector.Job) bool {
 	goesOn := j.Known() && j.Managed && !j.Observed() && !j.Gone && !j.Finished() && j.Deleted == 0 && !(j.Spec != nil && j.Spec.Suspend)
 	if goesOn || j.Busy() || len(j.Creates()) > 0 {
@@ -73,7 +74,7 @@ func rests(j *projector.Job) bool {
 	return true
 }
 
-// some returns the names of the first 5 Jobs, and "…" if there are more, for a log message.
+// some returns the names of the first 5 Jobs, for a log message; if there are more, the last entry is "…".
 func some(refs []events.JobRef) []string {
 	const most = 5
 	var names []string

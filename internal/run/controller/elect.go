@@ -59,8 +59,9 @@ func registerLease(r prometheus.Registerer, name string, holds func() bool) {
 }
 
 // elect runs the controller while it holds the Lease. A process that waits for the Lease is a standby: it is healthy
-// and ready (O-035), unless it may be a second controller. It opens the log before it bids for the Lease: an opened log
-// proves, by the lock on the file LOCK, that the previous holder has ended.
+// and ready (O-035), unless it may be a second controller of the same Jobs. elect opens the log before it tries to take
+// the Lease. The open log proves that the previous holder has ended, because a process with an open log locks the file
+// LOCK.
 func (c *controller) elect(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
@@ -110,8 +111,8 @@ func (c *controller) explainLease(err error) error {
 	return err
 }
 
-// elected runs the controller after it took the Lease. It returns an error instead if another controller began to run
-// the same Jobs under another Lease in the meantime.
+// elected runs the controller after it took the Lease. It returns an error instead if in the meantime another
+// controller, with another Lease, began to run the same Jobs.
 func (c *controller) elected(ctx context.Context, log store.Opened) error {
 	if err := c.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)
@@ -121,11 +122,12 @@ func (c *controller) elected(ctx context.Context, log store.Opened) error {
 	return c.work(ctx, log)
 }
 
-// findingOut is the text for a process that is not ready yet, because it may be a second controller of the same Jobs.
+// findingOut is the text that probes get from a process that is not ready, because it does not know yet whether another
+// controller runs the same Jobs.
 const findingOut = "whether another controller runs these Jobs is being found out"
 
-// standBy sets the text for probes why a waiting process is not ready (it may be a second controller); empty if it is a
-// proper standby, which is ready.
+// standBy sets the text with which probes explain why this waiting process is not ready: it may be a second controller
+// of the same Jobs. The text is empty if the process is ready to take over.
 func (c *controller) standBy(second string) {
 	c.health.set(func(h *Health) { h.second = second })
 }
@@ -133,7 +135,7 @@ func (c *controller) standBy(second string) {
 // unlessStopped returns err, or nil if ctx has ended: a requested stop is no failure.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // what is cut short by a stop is no failure
+		return nil //nolint:nilerr // an error that a stop caused is no failure
 	}
 	return err
 }
@@ -168,7 +170,9 @@ func (c *controller) withLog(ctx context.Context, do func(context.Context, store
 	if err != nil {
 		return unlessStopped(ctx, c.explainLoss(err))
 	}
-	defer func() { // runs last: every other part writes or reads the log, and the Lease names its file LOCK
+	// runs last: all other parts use the log, and the file LOCK, which the Lease names, must exist until they have
+	// ended
+	defer func() {
 		if closed := log.Close(); closed != nil && err == nil {
 			err = fmt.Errorf("close the log: %w", closed)
 		}
@@ -203,12 +207,12 @@ func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
 	}
 }
 
-// refuseAlone returns an error if the directory's log is shared with other controllers (replicated or followed), and
-// this run does not share it.
+// refuseAlone returns an error if the log in the directory is shared with other controllers (by a NATS stream or by
+// --follow), but this run is not configured to share it.
 func (c *controller) refuseAlone() error {
 	dir, err := open.Dir(c.config.Log)
 	if err != nil {
-		return nil //nolint:nilerr // a log without a directory has no standby
+		return nil //nolint:nilerr // a log without a directory is never shared
 	}
 	if c.member == nil {
 		err = replicating.RefuseAlone(dir)

@@ -15,15 +15,15 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/httpport"
 )
 
-// endpoint is the port for readers, probes and scrapers on this machine.
+// endpoint is the HTTP port that answers readers of the log, probes and scrapers on this machine.
 type endpoint struct {
 	*httpport.Server
 	file string // file in the log's directory with the endpoint's address, for readers
 	done chan struct{}
 }
 
-// answer opens the port for readers if the config asks for it and it is not open yet. Requests are answered once tend
-// runs.
+// answer opens the port for readers if the config asks for it and it is not open yet. Requests wait until the method
+// tend runs, and are then answered.
 func (c *controller) answer() (err error) {
 	if c.config.Listen != "" && c.endpoint == nil {
 		c.endpoint, err = c.newEndpoint()
@@ -31,7 +31,8 @@ func (c *controller) answer() (err error) {
 	return err
 }
 
-// newEndpoint opens the port for readers. The caller writes its address to the log's directory.
+// newEndpoint opens the port for readers on this machine. The caller writes its address to a file in the log's
+// directory.
 func (c *controller) newEndpoint() (*endpoint, error) {
 	e := &endpoint{file: filepath.Join(c.lists.Dir, serve.AddressFile), done: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -48,8 +49,9 @@ func (c *controller) newEndpoint() (*endpoint, error) {
 	return e, nil
 }
 
-// now returns the time of the controller's clock. Before the loop runs, a standby returns the leader's time, or the
-// time of the newest record; a controller that shares its log with nobody returns 0.
+// now returns the time by the controller's clock. Before the loop runs, a standby (a process that waits to take over)
+// returns the leader's time, or the time of the newest record. A controller that shares its log with no other returns 0
+// until then.
 func (c *controller) now() events.Time {
 	if clock := c.clock.Load(); clock != nil {
 		return clock.Now()
@@ -63,8 +65,8 @@ func (c *controller) now() events.Time {
 	return 0
 }
 
-// close ends the answers that wait for new records, waits for the other answers until ctx ends, and removes the file
-// with the address.
+// close stops the port: it ends the answers that wait for new records, waits until ctx ends for the other answers, and
+// removes the file with the port's address.
 func (e *endpoint) close(ctx context.Context) error {
 	close(e.done)
 	err := os.Remove(e.file)

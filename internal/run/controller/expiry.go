@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// expiryWarner warns about finished Jobs that are deleted late or never because of the finish time in their status
-// (T-024, T-025). Any writer of a Job's status can choose that time, so it names at most 10 Jobs in a minute. It is
-// safe for concurrent use.
+// expiryWarner logs a warning for a finished Job with a TTL that is deleted late or never because of the finish time in
+// its status (T-024, T-025). Any writer of a Job's status can choose that time, so at most 10 Jobs in a minute are
+// named. It is safe for concurrent use.
 type expiryWarner struct {
 	log *slog.Logger
 	now func() time.Time
@@ -25,7 +25,7 @@ type expiryWarner struct {
 
 const mostTold = 10
 
-// look warns about job if its finish time delays its deletion.
+// look logs a warning if the finish time in job's status delays the job's deletion.
 func (e *expiryWarner) look(job *kubewire.Job) {
 	if job.TTLSecondsAfterFinished == nil {
 		return
@@ -41,8 +41,8 @@ func (e *expiryWarner) look(job *kubewire.Job) {
 	}
 }
 
-// finishOf returns the condition with the finish time that counts: the first one in the list that says that the Job
-// finished (T-021).
+// finishOf returns the condition from whose time the TTL is counted: the first condition in the list that says that the
+// Job finished (T-021).
 func finishOf(job *kubewire.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]

@@ -10,5 +10,6 @@ func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error
 	return log, api, nil
 }
 
-// refillPoints returns nil: in a normal build nothing is called at the steps of a refill of the log's stream.
+// refillPoints returns nil: in a normal build no function is called at the steps of a refill. A refill stores records
+// in the log's NATS stream again that the stream has lost.
 func refillPoints() (func(string), error) { return nil, nil }

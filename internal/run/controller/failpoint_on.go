@@ -25,7 +25,8 @@ func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error
 	}{points.API(api), points.Groups(api), points.Workloads(api), points.Crons(api)}, nil
 }
 
-// refillPoints returns the function to call at each step of a refill of the log's stream: it can make this process end.
+// refillPoints returns the function to call at each step of a refill, which can make this process end there. A refill
+// stores records in the log's NATS stream again that the stream has lost.
 func refillPoints() (func(string), error) {
 	points, err := failpoint.FromEnv(os.Getenv)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// FollowConfig names the controllers that keep one log together: one leads, and the others copy its log.
+// FollowConfig names the controllers that share one log: one of them leads and writes it, and the others copy it.
 type FollowConfig struct {
 	Clients []*feed.Client // one for each controller, possibly including this one
 	Where   string         // their addresses, for messages
@@ -59,8 +59,8 @@ func (c *controller) follow(ctx context.Context) error {
 	})
 }
 
-// prepare makes the log in the directory fit for following, and returns its ID. If no controller has a log yet, the
-// first one that names a log ID in the Lease decides.
+// prepare makes the log in the directory ready to be a copy of the leading controller's log, and returns the log's ID.
+// If no controller has a log yet, the first one that writes a log ID into the Lease decides.
 func (c *controller) prepare(ctx context.Context, standby *following.Standby) (logID string, err error) {
 	if err := c.leave(ctx); err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func (c *controller) prepare(ctx context.Context, standby *following.Standby) (l
 	if err := c.refuseBeside(ctx); err != nil {
 		return "", err
 	}
-	if c.config.Lease.Adopt { // an empty directory need not become the log that the Lease names
+	if c.config.Lease.Adopt { // a new log gets an ID of its own here, and replaces the log that the Lease names
 		said = lease.Said{}
 	}
 	if logID, err = standby.Prepare(ctx, said); err != nil || logID != "" {
@@ -93,7 +93,8 @@ func (c *controller) prepare(ctx context.Context, standby *following.Standby) (l
 	return standby.Prepare(ctx, said)
 }
 
-// followed implements source for a log that this process copies from another controller.
+// followed is a log that this process copies from the controller that leads (--follow). It implements source, the way
+// in which a process gets a shared log and takes it over.
 type followed struct {
 	*following.Standby
 	*controller
@@ -102,25 +103,29 @@ type followed struct {
 
 var _ source = (*followed)(nil)
 
-// Own implements source: the Lease that this process takes claims the next epoch.
+// Own implements source: it returns the description of the log for the Lease, with the next epoch (life of the log),
+// which this process claims by it.
 func (f *followed) Own(l lease.Log) lease.Log {
 	l.Epoch = max(l.Epoch, f.Claims())
 	return l
 }
 
-// Exchange implements source. It only waits: other controllers read the log from the port for readers.
+// Exchange implements source: it waits until ctx ends. Nothing has to be sent, because other controllers read the log
+// from this process's port.
 func (f *followed) Exchange(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
 
-// Write implements source. It only waits: nothing but the Lease keeps other controllers from writing.
+// Write implements source: it waits until ctx ends. There is nothing to watch while this process writes the log,
+// because only the Lease keeps other controllers from writing.
 func (f *followed) Write(ctx context.Context) error { return f.Exchange(ctx) }
 
 // watchEvery is the time between checks of how far behind the leader this process is.
 const watchEvery = 250 * time.Millisecond
 
-// Watch implements source: it calls say four times a second.
+// Watch implements source: four times a second it calls say with the reason why this copy of the log is behind the
+// leader's; "" if it is not.
 func (f *followed) Watch(ctx context.Context, say func(string)) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -138,14 +143,17 @@ func (f *followed) Watch(ctx context.Context, say func(string)) error {
 	}
 }
 
-// takeWithin is how long a process that holds the Lease tries to take the log over before it gives the Lease up.
+// takeWithin limits how long a process that holds the Lease tries to become the log's writer; then it gives the Lease
+// up.
 const takeWithin = 30 * time.Second
 
-// errNotHeldAnymore: the Lease was lost before this process could lead.
+// errNotHeldAnymore is returned if the Lease was lost before this process could write the log.
 var errNotHeldAnymore = errors.New("the Lease was lost before the log was taken over")
 
-// Take implements source. If the log may lack records that the previous leader wrote, Take begins the epoch that this
-// process claimed in the Lease. What the log does not know is then learned from the cluster.
+// Take implements source: it makes this process the log's writer, and returns its term (the number of this time as
+// writer). If the copy here may lack records that the previous leader wrote, Take begins the epoch (life of the log)
+// that this process claimed in the Lease. What those records said is then learned from the cluster. holds reports
+// whether the Lease is still held.
 func (f *followed) Take(ctx context.Context, holds func() bool) (term uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, takeWithin)
 	defer cancel()
@@ -178,8 +186,8 @@ func (f *followed) Take(ctx context.Context, holds func() bool) (term uint64, er
 	return term, loop.BeginEpoch(ctx, f.log, world, events.At(time.Now()), salt, epoch, lost)
 }
 
-// Release implements source: it tells the standbys that the last record is written, and waits for a short while until
-// they have it.
+// Release implements source: it tells the processes that copy this log that the last record is written, and waits for a
+// short time until they have it.
 func (f *followed) Release(ctx context.Context) error {
 	f.giver.End()
 	ctx, cancel := context.WithTimeout(ctx, following.ShipWithin)
@@ -192,7 +200,8 @@ func (f *followed) Release(ctx context.Context) error {
 	return nil
 }
 
-// otherKey returns an error if this process's key is not the key under which the leader wrote the log.
+// otherKey returns an error if this process's key (the secret by which erased values are named) is not the one with
+// which the leader wrote the log.
 func (f *followed) otherKey() error {
 	before := f.fold.World().Key
 	if before == "" || before == f.key.ID() {

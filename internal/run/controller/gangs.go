@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// NoGangsError: --gang-scheduling is set, but the API server does not serve Workloads and PodGroups, or not in a
+// NoGangsError is returned if --gang-scheduling is set, but the API server does not serve Workloads and PodGroups in a
 // version that suffices. Its text says what to do.
 type NoGangsError struct {
 	Server string // version of the server
@@ -35,8 +35,8 @@ func (e *NoGangsError) Error() string {
 var betaGangs = schema.GroupVersion{Group: v1alpha2.GroupVersion.Group, Version: "v1beta1"}
 
 // chooseGangs finds the API version in which to create Workloads and PodGroups. With --gang-scheduling it returns a
-// NoGangsError if the server serves none: Jobs that must start all their pods or none would silently get plain pods.
-// done is false if the server does not answer.
+// NoGangsError if the server serves none; otherwise a Job that must start all of its pods or none would silently get
+// plain pods. done is false if the server does not answer.
 func (c *controller) chooseGangs() (done bool, err error) {
 	if !c.settings.GangScheduling || c.observes() {
 		return true, nil
@@ -72,25 +72,25 @@ func (c *controller) awaitGangs(ctx context.Context) error {
 	}
 }
 
-// OtherGangsError ends a run, because the API server now serves another version of the gang API than at the start: it
-// was upgraded or downgraded. The next start uses the new version.
+// OtherGangsError ends a run because the API server was upgraded or downgraded, and serves the API of Workloads and
+// PodGroups in another version than at the start. The next start uses the new version.
 type OtherGangsError struct{ Before, Now schema.GroupVersion }
 
 func (e *OtherGangsError) Error() string {
 	return fmt.Sprintf("the API server makes gangs of %s now, and this run makes those of %s: stopping in good order, to be started again", e.Now, e.Before)
 }
 
-// gangsPause is the shortest time between two discovery requests for the gang API. Each waiting Job whose request fails
-// asks for one.
+// gangsPause is the shortest time between two questions to the server which versions of the gang API it serves. Each
+// waiting Job whose request fails asks for such a question.
 const gangsPause = askTimeout
 
-// gangsEvery is the time between discovery requests if no other request failed: while no Job asks for a gang, no
-// request would notice that the API is gone.
+// gangsEvery is the time between questions to the server which versions of the gang API it serves, if no request fails.
+// While no Job needs a gang, no request would show that the API is gone.
 const gangsEvery = time.Minute
 
-// watchGangs asks the server each minute which version of the gang API it serves, and soon after a request found that
-// it is not served. It returns nil when ctx ends, or an OtherGangsError. While no version is served it goes on asking:
-// Jobs that need a gang wait in that time.
+// watchGangs asks the server which version of the gang API (Workloads and PodGroups) it serves, each minute, and soon
+// after a request found that none is served. It returns an OtherGangsError if the version has changed, and nil when ctx
+// ends. While no version is served it continues to ask, and Jobs that need a gang wait.
 func (c *controller) watchGangs(ctx context.Context) error {
 	if c.gangs == nil {
 		return nil
@@ -101,8 +101,8 @@ func (c *controller) watchGangs(ctx context.Context) error {
 	})
 }
 
-// otherGangs waits until ask returns a rule that needs another API version than before, and then returns an
-// OtherGangsError; nil when ctx ends.
+// otherGangs returns an OtherGangsError as soon as ask returns another rule (way to make gangs) than before; nil when
+// ctx ends. It asks each minute, and when unserved receives a value.
 func otherGangs(ctx context.Context, before events.GangRule, unserved <-chan struct{}, ask func() (rule events.GangRule, known bool)) error {
 	tick := time.NewTicker(gangsEvery)
 	defer tick.Stop()
@@ -124,7 +124,7 @@ func otherGangs(ctx context.Context, before events.GangRule, unserved <-chan str
 	}
 }
 
-// gangVersion returns the API version of the objects that are created under this rule.
+// gangVersion returns the API version in which Workloads and PodGroups are created under this rule.
 func gangVersion(r events.GangRule) schema.GroupVersion {
 	if r.AsksBeta() {
 		return betaGangs
@@ -132,8 +132,8 @@ func gangVersion(r events.GangRule) schema.GroupVersion {
 	return v1alpha2.GroupVersion
 }
 
-// gangRule returns the rule by which gangs are made on this server, given the rule that the flag asks for. It returns a
-// NoGangsError if the server does not serve what the rule needs.
+// gangRule returns the rule (the way to make gangs) for this server; asked is the one that the flag asks for. It
+// returns a NoGangsError if the server does not serve the API that the rule needs.
 func gangRule(server discovery.DiscoveryInterface, asked events.GangRule) (events.GangRule, *NoGangsError, error) {
 	for _, version := range []schema.GroupVersion{betaGangs, v1alpha2.GroupVersion} {
 		served, err := servesGangs(server, version)
@@ -178,7 +178,7 @@ func servesGangs(server discovery.DiscoveryInterface, version schema.GroupVersio
 	return false, nil
 }
 
-// clusterAPI is the part of the cluster's API that commands use.
+// clusterAPI is all that commands need of the cluster's API.
 type clusterAPI interface {
 	executor.API
 	executor.GroupAPI

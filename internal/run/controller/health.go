@@ -20,22 +20,23 @@ type Health struct {
 	standby bool // another process holds the Lease
 	// Why a standby is not ready: it may be a second controller, or its log is behind; empty if it is ready
 	second   string
-	listing  bool   // the first listing of the cluster is under way
+	listing  bool   // the first listing of the cluster is not complete yet
 	denied   string // rights that are missing for the listing; empty for none
 	full     bool   // the log's disk is full
 	rival    string // what another controller does to our Jobs; empty for nothing
 	stopping bool
 	failed   error     // error after which the log accepts no more records
-	turned   time.Time // when the loop last made a turn; it makes one at least every second
+	turned   time.Time // when the loop last ended a turn; it makes one at least every second
 
-	Holes    func() []error // damage of the log's sealed files; nil until the log is open
-	degraded func() string  // what the NATS stream fails to do; nil without a stream
-	copied   func() string  // what the copy of the log lacks; nil without a copy
-	over     string         // namespaces over their log budget; empty for none
+	Holes    func() []error // returns what is damaged in the complete files of the log; nil until the log is open
+	degraded func() string  // returns what fails in publishing the log to NATS; nil without NATS
+	copied   func() string  // returns what the copy of the log lacks; nil without a copy
+	over     string         // namespaces that filled more of the log than their budget; empty for none
 	// retention says why the log does not get as small as it should; empty for nothing.
 	retention string
 	gangs     string // why Jobs wait for their Workload and PodGroup; empty for nothing
-	beside    string // holder of another Lease for the same Jobs, in spite of which we continue; empty for none
+	// holder of another Lease for the same Jobs that did not keep this process from running; empty for none
+	beside string
 
 	logger *slog.Logger               // gets the sentences that remote clients do not get; nil for none
 	told   map[string]map[string]bool // by probe, the checks that failed at its last request
@@ -50,7 +51,8 @@ func (h *Health) set(change func(*Health)) {
 	change(h)
 }
 
-// notListed returns the rights that are missing for the listing of the cluster, while it is under way; empty for none.
+// notListed returns the rights that are missing to list the cluster; empty if none is missing, or the listing is
+// complete.
 func (h *Health) notListed() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,7 +62,7 @@ func (h *Health) notListed() string {
 	return h.denied
 }
 
-// check is the result of one health check; says is the sentence about the failure, empty while all is well.
+// check is the result of one health check. says is the sentence about the failure; it is empty while the check passes.
 type check struct{ name, says string }
 
 // checks returns the results of all checks of a probe. A controller whose log failed or whose loop is stuck is not
@@ -89,7 +91,7 @@ func (h *Health) checks(ready bool) []check {
 		return append(all, check{name: "lease", says: h.second})
 	}
 	if h.standby {
-		return append(all, check{name: "standby"}) // waiting is the purpose of a standby
+		return append(all, check{name: "standby"}) // a standby waits by design, so its other checks do not count
 	}
 	listing := "the cluster is being listed: nothing is decided until that is done"
 	if h.denied != "" {
@@ -101,8 +103,8 @@ func (h *Health) checks(ready bool) []check {
 	return all
 }
 
-// warnings returns the checks whose failure leaves the controller ready. Their sentences may name Jobs, namespaces,
-// files and users.
+// warnings returns the checks that leave the controller ready when they fail. Their sentences may name Jobs,
+// namespaces, files and users.
 func (h *Health) warnings() []check {
 	var degraded, copied func() string
 	var holes func() []error
@@ -126,8 +128,9 @@ func (h *Health) warnings() []check {
 	return all
 }
 
-// Probe answers 200 if all checks pass, and 500 with the failed checks otherwise. Sentences may name Jobs, so only
-// clients on this machine and the log get them; clients on other machines get one word for each check.
+// Probe returns a handler that answers 200 if all checks pass, and otherwise 500 with the failed checks. Clients on
+// this machine get each check's sentence, which may name Jobs; clients on other machines get one word for each check,
+// and the sentence is logged.
 func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var text strings.Builder
@@ -155,7 +158,7 @@ func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 		}
 		for _, c := range warnings {
 			switch {
-			case c.says == "": // the lines of NATS and the copy look like those of the checks above
+			case c.says == "": // these two checks are printed like the checks above
 				line("+", c.name, " ok", " ok")
 			case c.name == "nats" || c.name == "copy":
 				line("~", c.name, " warning", " "+c.says)

@@ -24,7 +24,7 @@ type Cluster struct {
 	Client kubernetes.Interface
 	host   string
 	clock  *serverClock
-	plain  *rest.Config // without transport, for further connections
+	plain  *rest.Config // config without a transport, from which further connections are made
 	config *rest.Config
 
 	transport http.RoundTripper // shared by all clients except those of Acting
@@ -62,8 +62,8 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	return k, nil
 }
 
-// connection returns a transport with a TCP connection of its own for config, which must not have a transport yet. may,
-// if not nil, is called before each write to the connection; nothing is written while it returns false.
+// connection returns a transport for config with a TCP connection of its own; config must not have a transport yet. If
+// may is not nil, it is called before each write to the connection, and nothing is written when it returns false.
 func (k *Cluster) connection(config *rest.Config, may func() bool) (http.RoundTripper, error) {
 	traffic := &coalesce.Traffic{May: may}
 	config.Dial = traffic.Dial((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
@@ -75,9 +75,8 @@ func (k *Cluster) connection(config *rest.Config, may func() bool) (http.RoundTr
 	return transport, nil
 }
 
-// Acting returns a client with a connection of its own. While may returns false nothing is written to it: the
-// connection is reset, and the next request opens a new one. The watches and the Lease use the shared connection, which
-// stays open.
+// Acting returns a client with a connection of its own. When may returns false, nothing is written: the connection is
+// reset, and the next request opens a new one. The watches and the Lease use another connection, which stays open.
 func (k *Cluster) Acting(may func() bool) (kubernetes.Interface, error) {
 	config := rest.CopyConfig(k.plain)
 	transport, err := k.connection(config, may)
@@ -91,8 +90,8 @@ func (k *Cluster) Acting(may func() bool) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// Patient returns a client whose requests end after timeout (0: never), so that a request without an answer does not
-// block those after it. It uses the shared connection.
+// Patient returns a client whose requests end after timeout (0 for never), so that a request without an answer does not
+// block later ones. It uses the connection that most clients share.
 func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
 	client, err := kubernetes.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport, Timeout: timeout})
 	if err != nil {
@@ -167,7 +166,8 @@ const askTimeout = 5 * time.Second
 // serverClock notes the Date header of the API server's answers. It is safe for concurrent use.
 type serverClock struct{ newest atomic.Pointer[sighting] }
 
-// sighting is a time of the server's clock (there), and the local time when it arrived (here).
+// sighting is one answer of the API server: its clock's time (there), and the local time at which the answer arrived
+// (here).
 type sighting struct {
 	here, there time.Time
 	text        string // the header's text, from which there was parsed
@@ -184,7 +184,7 @@ func (c *serverClock) noting(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// note stores a Date header. Most answers repeat the previous one, which is not parsed again.
+// note stores the Date header of an answer. Most answers repeat the previous header, which is then not parsed again.
 func (c *serverClock) note(date string) {
 	if s := c.newest.Load(); s != nil && s.text == date {
 		c.newest.Store(&sighting{here: time.Now(), there: s.there, text: date})
@@ -193,7 +193,8 @@ func (c *serverClock) note(date string) {
 	}
 }
 
-// since returns the server's time now, computed from an answer that came after then; false if there is no such answer.
+// since returns what time it is now by the API server's clock, computed from an answer that came after then. It returns
+// false if there is no such answer.
 func (c *serverClock) since(then time.Time) (time.Time, bool) {
 	s := c.newest.Load()
 	if s == nil || s.here.Before(then) {

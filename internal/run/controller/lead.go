@@ -35,7 +35,7 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 		return err
 	}
 	if c.stream != nil {
-		c.stream.Diverged = func(e *publish.DivergedError) { // the loop records the loss, and ends
+		c.stream.Diverged = func(e *publish.DivergedError) { // the loop records that the log lost records, and ends
 			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
 		}
 	}
@@ -53,16 +53,17 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 	return c.run(ctx)
 }
 
-// takeWorld returns the folded state for the loop, and ends the folding of records without a loop.
+// takeWorld returns the state folded from the log for the loop, which keeps it up to date from then on. Before, the
+// method of standing did so.
 func (s *standing) takeWorld() *projector.World {
 	world := s.fold.World()
 	s.fold = nil
 	return world
 }
 
-// heedCopy refuses to start if the copy has records that the log lost, belongs to another log, or could be overwritten
-// by a second writer. If the copy's destination does not answer, it does not wait: the copier makes the same checks
-// later.
+// heedCopy checks the copy of the log before the controller acts. It returns an error if the copy has records that the
+// log has lost, belongs to another log, or could be written by two processes at once. If the place of the copy does not
+// answer, it returns nil, because the copier makes the same checks later.
 func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
 	place := c.config.Copy.Place
 	if place == nil {
@@ -102,7 +103,7 @@ func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, e
 	return copying.New(copying.Config{
 		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place,
 		Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
-		Ahead: func(e *backup.AheadError) { // the loop records the loss, and ends
+		Ahead: func(e *backup.AheadError) { // the loop records that the log lost records, and ends
 			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
 		},
 	})

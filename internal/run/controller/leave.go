@@ -15,17 +15,17 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// AloneFlag is the name of a flag, for messages.
+// AloneFlag is the name of the flag to run without the controllers that shared the log; messages name it.
 const AloneFlag = "alone"
 
-// leave removes from the log's directory the file that ties the log to other controllers (REPLICA or FOLLOWS), if this
-// run shares the log in another way. The Lease must prove that the log lacks no record, or that another controller
-// leads in the new way already. If this run does not share its log and --alone is not set, leave keeps the files, and
-// refuseAlone refuses the log.
+// leave removes from the log's directory the file (REPLICA or FOLLOWS) that ties the log to other controllers, if this
+// run shares the log in another way. First the Lease must prove that the log lacks no record, or that another
+// controller leads in the new way already. If this run does not share its log and --alone is not set, leave removes
+// nothing, and refuseAlone returns an error.
 func (c *controller) leave(ctx context.Context) error {
 	dir, err := open.Dir(c.config.Log)
 	if err != nil {
-		return nil //nolint:nilerr // a log without a directory was never tied
+		return nil //nolint:nilerr // a log without a directory has no such file
 	}
 	var ties []string
 	if c.config.Replicate == nil {
@@ -54,8 +54,8 @@ func (c *controller) leave(ctx context.Context) error {
 	return nil
 }
 
-// mayLeave returns nil if the file at path, which ties the log to other controllers, may be removed. Otherwise the
-// error says what the Lease does not show.
+// mayLeave returns nil if the file at path, which ties the log to other controllers, may be removed. Otherwise its
+// error says which proof the Lease does not give.
 func (c *controller) mayLeave(ctx context.Context, path string) error {
 	said, err := c.saidByLease(ctx)
 	if err != nil {
@@ -87,8 +87,8 @@ func (c *controller) mayLeave(ctx context.Context, path string) error {
 		path, said.Lease, said.Head, said.Epoch, said.Holder, own.Head, own.Epoch)
 }
 
-// saidByLease returns the content of the Lease. It repeats the request until the API server answers: without the Lease
-// the process cannot know whether it may begin a new stream.
+// saidByLease returns what the Lease says about the log and its writer. It repeats the request until the API server
+// answers, because without the Lease the process cannot know whether it may begin a new stream.
 func (c *controller) saidByLease(ctx context.Context) (lease.Said, error) {
 	for told := false; ; told = true {
 		bound, cancel := context.WithTimeout(ctx, askTimeout)
@@ -108,7 +108,7 @@ func (c *controller) saidByLease(ctx context.Context) (lease.Said, error) {
 	}
 }
 
-// wasLast reports whether the Lease was released by a process that had exactly this log, up to its last record.
+// wasLast reports whether the last holder of the Lease released it, and had exactly this log, up to its last record.
 func wasLast(said *lease.Said, own lease.Log) bool {
 	return said.Holder == "" && said.Identity == own.Identity && said.Head == own.Head && said.Hash == own.Hash
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// metrics counts the work of a run.
+// metrics are the Prometheus metrics of one run of the controller.
 type metrics struct {
 	registry prometheus.Registerer
 	turns    prometheus.Counter
@@ -24,18 +24,19 @@ type metrics struct {
 	kinds    *prometheus.CounterVec
 	commands *prometheus.CounterVec
 	refused  *prometheus.GaugeVec
-	overdue  overdue             // for CronJobs; only the loop's goroutine uses it
+	overdue  overdue             // CronJobs that are late with a run; only the loop's goroutine uses it
 	ofJobs   *jobmetrics.Metrics // under the metric names of the built-in controller
 	jobs     atomic.Int64
 	stubs    atomic.Int64
-	over     atomic.Int64  // namespaces over their log budget
-	moved    atomic.Int64  // CronJobs whose due times changed at this start, by newer zone rules
-	passed   atomic.Uint64 // versions of objects not recorded because of a budget
+	over     atomic.Int64 // namespaces over their log budget
+	moved    atomic.Int64 // CronJobs whose due times changed at this start, by newer zone rules
+	// versions of objects that were not recorded, because their namespace was over its log budget
+	passed   atomic.Uint64
 	appended atomic.Uint64
 	written  atomic.Uint64 // bytes of the appended records
 }
 
-// registerProgram adds the metrics of the process itself, which exist before the controller works.
+// registerProgram adds the metrics of the process itself, which exist even while the controller waits.
 func registerProgram(r prometheus.Registerer, b Program) {
 	r.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -96,7 +97,7 @@ func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// disk adds metrics of the disk space that the log's files use, on systems that report it.
+// disk adds metrics of the disk space that the log's files use, if the system can report it.
 func (m *metrics) disk(log store.Filed) {
 	if _, _, err := log.Usage(); err != nil {
 		return
@@ -105,7 +106,7 @@ func (m *metrics) disk(log store.Filed) {
 		return func() float64 {
 			bytes, free, err := log.Usage()
 			if err != nil {
-				return math.NaN() // the disk is gone; an old number would hide this
+				return math.NaN() // the disk is gone; to repeat an old number would hide this
 			}
 			return float64(pick(bytes, free))
 		}
@@ -144,7 +145,7 @@ func (m *metrics) parts(q *loop.Queue, i *informer.Informer, e *executor.Executo
 	})
 }
 
-// ok returns 1 if the check of this name passes, and 0 otherwise.
+// ok returns 1 if the health check of this name passes, and 0 otherwise.
 func (h *Health) ok(name string) float64 {
 	for _, c := range h.checks(true) {
 		if c.name == name && c.says != "" {
@@ -154,13 +155,13 @@ func (h *Health) ok(name string) float64 {
 	return 1
 }
 
-// countedLog counts the records appended to a log.
+// countedLog is a log that counts the records appended to it.
 type countedLog struct {
 	store.Log
 	metrics *metrics
 }
 
-// Append implements store.Log, and counts the records.
+// Append implements store.Log: it passes the batch to the log, and counts its records and bytes. The log uses soon.
 func (l countedLog) Append(b events.Batch, soon bool) store.Commit {
 	m := l.metrics
 	m.turns.Inc()
@@ -174,7 +175,8 @@ func (l countedLog) Append(b events.Batch, soon bool) store.Commit {
 	return commit
 }
 
-// countedExecutor counts the results of commands. Every command that is submitted or taken back has exactly one result.
+// countedExecutor is an executor that counts the results of commands. A command that is submitted, or withdrawn by
+// TakeBack, has exactly one result.
 type countedExecutor struct {
 	loop.Executor
 	metrics *metrics
@@ -187,13 +189,14 @@ func newCountedHands(hands loop.Executor, m *metrics) *countedExecutor {
 	return &countedExecutor{Executor: hands, metrics: m, kinds: map[events.CommandID]string{}}
 }
 
-// Submit implements loop.Executor.
+// Submit implements loop.Executor: it passes the commands on, and remembers their kinds until their results come.
 func (h *countedExecutor) Submit(tasks ...events.Task) {
 	h.expect(tasks)
 	h.Executor.Submit(tasks...)
 }
 
-// TakeBack implements loop.Executor.
+// TakeBack implements loop.Executor: it withdraws commands that have not begun, and remembers their kinds until their
+// results come.
 func (h *countedExecutor) TakeBack(tasks ...events.Task) {
 	h.expect(tasks)
 	h.Executor.TakeBack(tasks...)

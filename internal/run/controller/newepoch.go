@@ -24,9 +24,9 @@ import (
 )
 
 // EpochFlag is the name of the flag by which an operator continues a log that lost records; messages name it. New
-// records would reuse the sequence numbers of the lost ones, so the controller refuses such a log until the flag names
-// the epoch to begin. The epoch must be higher than any that was seen. So the flag works for one loss, and does nothing
-// if it stays set afterwards.
+// records would reuse the sequence numbers of the lost ones. So the controller refuses such a log until the flag names
+// the epoch (a new life of the log) to begin. That number must be higher than any epoch seen so far; so the flag works
+// for one loss, and does nothing if it stays set afterwards.
 const EpochFlag = "force-new-epoch"
 
 // explainLoss adds to an error about lost records what an operator can do.
@@ -42,19 +42,19 @@ func (c *controller) explainLoss(err error) error {
 	return err
 }
 
-// refuseLoss adds to err how an operator can continue the log. seen is the highest epoch that was seen; the text
-// proposes the next one.
+// refuseLoss adds to err what the operator can do to continue the log. seen is the highest epoch (life of the log) that
+// was found anywhere; the text proposes the next one.
 func (c *controller) refuseLoss(err error, seen uint64) error {
 	return fmt.Errorf("%w. Nothing is done with the log in %s: if there is a newer copy of it, put that in its place; to go on without the "+
 		"records that are lost, under another epoch: --%s=%d", err, c.config.Log, EpochFlag, seen+1)
 }
 
-// goOn begins the epoch that the operator named, if records of the log are known to be lost. It runs before any other
-// part uses the log: if it fails halfway, the proofs of the loss are still there.
+// goOn begins the epoch (a new life of the log) that the operator named with --force-new-epoch, if the log is known to
+// lack records. It runs before any other part uses the log; so if it fails halfway, the proofs of the loss still exist.
 func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	epoch, now := c.config.Epoch, log.Identity().Epoch
 	if epoch == 0 {
-		return nil // without the flag, a log that knows of a loss is refused when it is opened or folded
+		return nil // without the flag, an earlier step has refused a log with a known loss
 	}
 	world, err := loop.Recover(ctx, log)
 	if err != nil {
@@ -90,8 +90,8 @@ func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	return log.GoOn()
 }
 
-// survey asks everything that may have seen later records or a later epoch of the log: the Lease, the pods, the NATS
-// stream and the copy. It returns the losses that they prove.
+// survey returns the losses of records that can be proved from outside the log. It asks the Lease, the pods, the NATS
+// stream and the copy, because each may have seen a later record or a later epoch of the log.
 func (c *controller) survey(ctx context.Context, log store.Opened, world *projector.World) (losses []events.Loss, err error) {
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()
@@ -112,8 +112,8 @@ func (c *controller) survey(ctx context.Context, log store.Opened, world *projec
 	return slices.Concat(losses, byPods, byStream, byCopy), err
 }
 
-// surveyLeases returns the losses that Leases prove: this controller's Lease, and those in the operator's other
-// namespace.
+// surveyLeases returns the losses of records that Leases prove, because they name a later record. It reads this
+// controller's Lease, and the Leases in the other namespace where operators run controllers.
 func (c *controller) surveyLeases(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
 	ours, err := c.lease.Read(ctx)
 	if err != nil {
@@ -138,8 +138,8 @@ func (c *controller) surveyLeases(ctx context.Context, log store.Opened) (losses
 // surveyWithin bounds the time of all requests of survey together.
 const surveyWithin = time.Minute
 
-// provenByPods refuses to start if pods show that records are lost. It checks only if the log's key is not that of its
-// last run; with the same key, the loop checks each pod.
+// provenByPods returns an error if pods show that the log lost records; the controller must then not start. It checks
+// only if the log's key (a secret) is not the one of its last run; with the same key, the loop checks each pod.
 //
 // A pod proves a loss if the log does not have the decision to create it. An annotation of the pod, the seal, shows
 // that a controller with this log created the pod, and not another writer of pods. To check the seal, the key of the
@@ -148,6 +148,7 @@ const surveyWithin = time.Minute
 // while the key differs from the last recorded one, a pod proves a loss without a seal.
 //
 // Example: the log ended with record 39, the Lease says 6, and the copy was restored through record 6. A pod has create
+//
 // #1 of a Job that the log does not know. The start is refused, and the error names --force-new-epoch. Any writer of
 // pods can cause the same at such a start, and nothing worse.
 func (c *controller) provenByPods(ctx context.Context, log store.Opened, world *projector.World) error {
@@ -166,12 +167,12 @@ func (c *controller) provenByPods(ctx context.Context, log store.Opened, world *
 	return nil
 }
 
-// otherKey reports whether the log records that its last run had another key than the one with this ID.
+// otherKey reports whether the log says that its last run had another key (secret) than the one with this ID.
 func otherKey(world *projector.World, id string) bool { return world.Key != "" && world.Key != id }
 
-// surveyPods returns the losses that pods of this log prove. Such a pod carries a later epoch, under a valid seal. If
-// the key of the log's last run is lost, a pod without a valid seal also proves a loss if the log lacks the decision to
-// create it.
+// surveyPods returns the losses of records that pods prove. A pod proves a loss if it has a later epoch (life of the
+// log) in an annotation with a valid seal, that is, one made with the log's key. If the key of the last run is lost, a
+// pod without a valid seal proves a loss too, if the log does not have the decision to create that pod.
 func (c *controller) surveyPods(ctx context.Context, log store.Opened, world *projector.World) (losses []events.Loss, err error) {
 	key, err := open.Key(c.config.Log)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -216,7 +217,7 @@ func (c *controller) surveyPods(ctx context.Context, log store.Opened, world *pr
 	return losses, nil
 }
 
-// surveyStream returns the loss that the NATS stream proves: it has a later record of this log.
+// surveyStream returns the loss of records that the NATS stream proves: the stream has a later record of this log.
 func (c *controller) surveyStream(ctx context.Context, log store.Opened) ([]events.Loss, error) {
 	dir, err := open.Dir(c.config.Log)
 	if err != nil {
@@ -234,7 +235,7 @@ func (c *controller) surveyStream(ctx context.Context, log store.Opened) ([]even
 	return []events.Loss{lost}, nil
 }
 
-// surveyCopy returns the loss that the copy proves: it has a later record of this log.
+// surveyCopy returns the loss of records that the log's copy proves: the copy has a later record of this log.
 func (c *controller) surveyCopy(ctx context.Context, log store.Log) ([]events.Loss, error) {
 	if c.config.Copy.Place == nil {
 		return nil, nil

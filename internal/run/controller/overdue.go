@@ -10,23 +10,23 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// How often CronJobs are checked for due times whose Job did not start, and how long that may take before a due time
-// counts as overdue.
+// overdueLook is the time between checks for CronJobs with a due time (a time at which the schedule asks for a Job)
+// whose Job did not start. overdueAfter is how long after that time the Job may start.
 const (
 	overdueLook  = time.Minute
 	overdueAfter = 100 * time.Second
 )
 
-// overdue counts the CronJobs with a due time whose Job should have started long ago. It counts them whichever
-// controller has to start the Job, because in observe mode no record says so. Only the loop's goroutine uses it.
+// overdue sets a gauge: the number of CronJobs whose Job should have started long ago. It counts them even if another
+// controller starts the Jobs, because then no record says that one did not start. Only the loop's goroutine uses it.
 type overdue struct {
 	gauge  *prometheus.GaugeVec
 	looked time.Time
 	next   map[events.Stream]nextDue
 }
 
-// nextDue caches the first due time (at) after an instant (through). It is computed again only when the instant or the
-// schedule changes.
+// nextDue caches a CronJob's first due time (at) after an instant (through), where by is how due times are counted. It
+// is computed again only when through or by changes.
 type nextDue struct {
 	through events.Time
 	by      cronjob.Counting
@@ -40,7 +40,8 @@ func newOverdue() overdue {
 	}, []string{"hold"})}
 }
 
-// show checks all CronJobs once a minute, and sets the gauge.
+// show counts the CronJobs that are late with a Job, once a minute, and sets the gauge. wall is this machine's time,
+// and now is the time of the log.
 func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	if w.Listing || wall.Sub(o.looked) < overdueLook {
 		return
@@ -49,7 +50,8 @@ func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	counts, next := map[string]int{}, map[events.Stream]nextDue{}
 	for _, c := range w.CronJobs() {
 		open, hold := o.open(c, next)
-		after := overdueAfter // the decision to start a Job of our CronJob may come up to a minute late (C-085)
+		// the decision to start a Job of a CronJob that we run may come up to a minute late (C-085)
+		after := overdueAfter
 		if d := c.Seen.Deadline; d != nil && *d < int64(after/time.Second) && (c.Observed() || c.Ledger.Open != 0) {
 			after = time.Duration(*d) * time.Second
 		}
@@ -65,8 +67,9 @@ func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	}
 }
 
-// open returns the CronJob's first due time that was neither started nor given up, which may lie in the future, and
-// what holds it back. It returns 0 for a suspended or deleted CronJob, and if there is no such time.
+// open returns the CronJob's first due time whose Job was neither started nor given up, and what prevents the start.
+// The time may be in the future. It is 0 for a suspended or deleted CronJob, and if there is no such time. next gets
+// what is cached for the next call.
 func (o *overdue) open(c *projector.CronJob, next map[events.Stream]nextDue) (events.Time, events.TickHold) {
 	plan := c.Plan()
 	switch l := &c.Ledger; {

@@ -8,11 +8,9 @@ import (
 	"syscall"
 )
 
-// giveToOwner gives root's files in dir to the owner of dir, if root runs it and dir has another owner. A controller in
-// a container runs as user 65532: it could not open a file that root made in its log by a command on the host. It
-// changes nothing if another user runs it, or if dir is missing.
-//
-//	before: log/ 65532, 1.db 65532, HEAD 0      after: HEAD 65532
+// giveToOwner changes the owner of the files in dir that belong to root to the owner of dir. It does so only if it runs
+// as root, and dir has another owner. A controller in a container runs as user 65532, and could not open a file of its
+// log that root wrote by a command on the host. A missing dir is no error.
 func giveToOwner(dir string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -13,21 +13,21 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// packEvery is the default time between two checks for uncompressed sealed files. A check costs nearly nothing, and a
-// file holds the Jobs of about a day.
+// packEvery is the default time between two checks for sealed (complete) files that are not compressed yet. A check
+// costs nearly nothing, and about one file a day is completed.
 const packEvery = time.Minute
 
-// packer compresses the sealed files of the log one by one; a packed (compressed) file takes a third of the disk.
+// packer compresses the sealed (complete) files of the log one by one; a compressed file takes a third of the space.
 type packer struct {
-	log    packable // nil for a log without files
+	log    packable // nil for a kind of log without files
 	every  time.Duration
 	logger *slog.Logger
 	files  prometheus.Counter
-	told   string // the last logged error
+	told   string // the error that was logged last
 }
 
-// packable is a log on disk. Pack compresses one sealed file, and returns its first record; 0 if none is left to
-// compress.
+// packable is a log on disk. Pack compresses one sealed (complete) file, and returns the file's first record; 0 if no
+// file is left to compress.
 type packable interface {
 	Pack(ctx context.Context) (events.Sequence, error)
 }
@@ -40,14 +40,15 @@ func newPacker(log packable, every time.Duration, logger *slog.Logger, registry 
 	return p
 }
 
-// run compresses sealed files until ctx ends.
+// run compresses the log's sealed (complete) files until ctx ends.
 func (p *packer) run(ctx context.Context) {
 	if p.log != nil {
 		every(ctx, p.every, p.all)
 	}
 }
 
-// all compresses sealed files until none is left, or one cannot be compressed. It logs the same error only once.
+// all compresses the log's sealed (complete) files until none is left or an error occurs. It logs an error only if it
+// is not the error logged last.
 func (p *packer) all(ctx context.Context) {
 	for {
 		first, err := p.log.Pack(ctx)

@@ -12,16 +12,17 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// run starts the parts of a leading controller and waits for them. They stop in the order in which facts reach the log
-// and its consumers: the informer reports nothing more, the loop folds its queue and waits for the commands in flight,
-// the consumers of the log catch up, and readers are disconnected.
+// run starts the parts of a leading controller, and waits for them. They stop in the order in which facts move through
+// them. The informer reports nothing more, the loop reads what is left in its queue and waits for the commands in
+// flight, the consumers of the log catch up, and readers are disconnected.
 func (c *controller) run(ctx context.Context) error {
 	c.announce(ctx)
 	group, ctx := errgroup.WithContext(ctx)
-	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for the parts that run longer than the loop
+	// lives on after ctx has ended, for the parts that run longer than the loop
+	after, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
-	go c.around.Run(ctx)                                // ends a while after ctx, or with the process
+	go c.around.Run(ctx)                                // ends a short time after ctx, or with the process
 	group.Go(func() error { return c.worry(ctx) })      // ends with ctx, or ends the run
 	group.Go(func() error { return c.watchGangs(ctx) }) // ends with ctx, or ends the run
 	if !c.tended {
@@ -41,14 +42,17 @@ func (c *controller) run(ctx context.Context) error {
 				c.queue.Report(r)
 			})
 		})
-		group.Go(func() error { return c.publish(after) })        // ends after the loop, when it caught up or gave up
+		// ends after the loop, when all Events are published, or after 5 seconds
+		group.Go(func() error { return c.publish(after) })
 		group.Go(func() error { return c.count(after) })          // ends after the loop
 		group.Go(func() error { c.alarm.Run(after); return nil }) // ends after the loop
 	}
 	if c.stream != nil {
-		group.Go(func() error { return c.stream.run(after) }) // ends after the loop, when it caught up or gave up
+		// ends after the loop, when all records are published, or after 5 seconds
+		group.Go(func() error { return c.stream.run(after) })
 	}
-	group.Go(func() error { return c.copyLog(after) }) // ends after the loop, when it caught up or gave up
+	// ends after the loop, when all records are copied, or after 5 seconds
+	group.Go(func() error { return c.copyLog(after) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
@@ -57,12 +61,12 @@ func (c *controller) run(ctx context.Context) error {
 	return nil
 }
 
-// watch runs the informer until ctx ends. client-go's Reflector waits up to a minute between tries to reach a server
-// that refuses connections, and ignores ctx in that time. So watch does not wait for it longer than a second;
-// observations that it still reports are not read.
+// watch runs the informer until ctx ends, and then waits at most a second for it. The reason: client-go's Reflector
+// waits up to a minute between tries to reach a server that refuses connections, and does not look at ctx in that time.
+// What the informer still reports after that second is not read.
 func (c *controller) watch(ctx context.Context) error {
 	ended := make(chan error, 1)
-	go func() { // ends a while after ctx, or with the process
+	go func() { // ends a short time after ctx, or with the process
 		c.messages.Wait(ctx)
 		ended <- c.informer.Run(ctx)
 	}()
@@ -96,14 +100,14 @@ func (c *controller) decide(ctx context.Context) error {
 	return err
 }
 
-// publish publishes Kubernetes Events until ctx ends. Then it publishes those of the newest durable records, for at
+// publish publishes Kubernetes Events until ctx ends. Then it publishes what is left for the durable records, for at
 // most 5 seconds.
 func (c *controller) publish(ctx context.Context) error {
 	if err := c.publisher.Run(ctx); err != nil {
 		return fmt.Errorf("publish Kubernetes Events: %w", err)
 	}
 	if c.leaseLost() {
-		return nil // the next leader continues them
+		return nil // the next leader publishes the rest
 	}
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -125,8 +129,8 @@ func (c *controller) count(ctx context.Context) error {
 	return nil
 }
 
-// copyLog copies the log until ctx ends, if a copy is configured. Then it copies the newest durable records, for at
-// most 5 seconds.
+// copyLog copies the log until ctx ends, if a copy is configured. Then it copies what is left of the durable records,
+// for at most 5 seconds.
 func (c *controller) copyLog(ctx context.Context) error {
 	if c.copier == nil {
 		return nil
@@ -142,8 +146,8 @@ func (c *controller) copyLog(ctx context.Context) error {
 	return nil
 }
 
-// finishLists brings the lists of Jobs, which serve 'get jobs', up to the end of the log, for at most 5 seconds. If it
-// does not finish, later answers to readers take a little longer.
+// finishLists updates the lists of Jobs, from which 'get jobs' is answered, up to the end of the log; it takes at most
+// 5 seconds. If it does not finish, later answers take a little longer.
 func (c *controller) finishLists() {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()

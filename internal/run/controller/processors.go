@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The limits by which Go gets one processor or all. A controller wakes, does a little, and sleeps. With several
-// processors Go wakes another thread for each small task, which takes a tenth of the CPU time; see
+// The limits at which GOMAXPROCS is set to one processor or to all. A controller wakes, does a little, and sleeps. With
+// several processors Go wakes another thread for each small task, which takes a tenth of the CPU time; see
 // docs/performance-history.md. So Go has one processor while one suffices, and all that the container may use as soon
 // as there is much work: a start, a burst, a reader of a long log.
 //
@@ -24,14 +24,14 @@ const (
 	processorsLook = time.Second
 )
 
-// processors decides whether Go has one processor or all. The zero value starts with all.
+// processors decides whether GOMAXPROCS is one processor or all. The zero value begins with all.
 type processors struct {
 	one  bool // Go has one processor
-	calm int  // number of consecutive calls of look with little use
+	calm int  // number of calls of look in a row with a use below oneBelow
 }
 
-// look takes the part of a processor that was used since the last call, and reports whether Go must now get one
-// processor or all instead of what it has.
+// look decides between one processor and all, and reports whether that changes. used is how much of a processor was
+// used since the last call; 0.5 is half of one.
 func (p *processors) look(used float64) (changed bool) {
 	if used < oneBelow {
 		p.calm++
@@ -49,8 +49,8 @@ func (p *processors) look(used float64) (changed bool) {
 	return true
 }
 
-// fitProcessors gives Go one processor or all, depending on the load, until ctx ends. It does nothing if the operator
-// has set GOMAXPROCS.
+// fitProcessors sets GOMAXPROCS to one processor or to all, depending on the load, until ctx ends. It does nothing if
+// the operator has set GOMAXPROCS.
 func fitProcessors(ctx context.Context, logger *slog.Logger) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return

@@ -26,10 +26,10 @@ type PruneConfig struct {
 	Logger  *slog.Logger
 
 	Retention store.Retention
-	Before    events.Sequence // delete files that have only records before this one; 0 for none
+	Before    events.Sequence // delete the files whose records all come before this record; 0 for none
 }
 
-// errNoPruner is returned for a kind of log that cannot delete records.
+// errNoPruner is returned for a kind of log that cannot delete its oldest records.
 var errNoPruner = errors.New("prune: this kind of log lets no records go")
 
 // WouldPrune returns what Prune would delete: the files, oldest first, and the first record to keep. It only reads.
@@ -52,8 +52,8 @@ func WouldPrune(ctx context.Context, config *PruneConfig) (files []store.File, k
 	return config.going(log, world)
 }
 
-// going returns the files to delete and the first record to keep. It returns errNoPruner for a kind of log without
-// files.
+// going returns the files to delete, and the first record to keep. It returns errNoPruner for a kind of log without
+// files. world is the state folded from the log.
 func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files []store.File, keep events.Sequence, err error) {
 	log, ok := reader.(store.Filed)
 	if !ok {
@@ -92,8 +92,8 @@ func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files 
 	return files, keep, nil
 }
 
-// Prune deletes the oldest files of a log, after the record that says so is durable. It returns the content of that
-// record; nil if it deleted nothing.
+// Prune deletes the oldest files of a log. It first writes a record that says which; when that record is durable, it
+// deletes the files. It returns the content of that record; nil if nothing is to be deleted.
 func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err error) {
 	dir, err := open.Dir(config.Log)
 	if err == nil {
@@ -128,7 +128,7 @@ func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err erro
 		if err != nil {
 			return nil, err
 		}
-		if through != 0 && through+1 < keep { // 0: the log has no such consumer
+		if through != 0 && through+1 < keep { // 0: this log was never read by such a consumer
 			p.Missed = append(p.Missed, events.Missed{Consumer: name, From: max(through+1, p.From), Through: keep - 1})
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/retries"
 )
 
-// newRefused returns a gauge of the commands that the API server refuses at the moment. It returns to 0 when the cause
-// is gone; jobledger_commands_total counts all refused tries instead.
+// newRefused returns a gauge of the commands that the API server refuses at the moment. The gauge returns to 0 when the
+// server accepts them. The metric jobledger_commands_total counts all refused tries instead.
 func newRefused() *prometheus.GaugeVec {
 	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "jobledger_commands_refused",
@@ -23,7 +23,8 @@ func newRefused() *prometheus.GaugeVec {
 	}, []string{"kind", "class"})
 }
 
-// showRefused updates the gauge, and the sentence about gangs in the probes. The loop calls it between turns.
+// showRefused sets the gauge of refused commands, and the text of the probes about Jobs that wait for their Workload or
+// PodGroup. The loop calls it between turns.
 func (m *metrics) showRefused(l *loop.Loop, h *Health) {
 	counts, changed := l.Refused()
 	if !changed {
@@ -36,7 +37,7 @@ func (m *metrics) showRefused(l *loop.Loop, h *Health) {
 	}
 }
 
-// gangsRefused returns a sentence with the number of Jobs that wait because the API server refuses their Workload or
+// gangsRefused returns a sentence for probes: how many Jobs wait because the API server refuses their Workload or
 // PodGroup; empty for none. Each Job has at most one such command at a time.
 func gangsRefused(counts map[retries.RefusedKind]int) string {
 	waiting, by := 0, map[string]int{}

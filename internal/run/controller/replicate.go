@@ -18,25 +18,26 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// follower is a process that reads the log of the leader until it holds the Lease, and then leads.
+// follower is a process that copies the log of the leading process until it gets the Lease, and then leads itself.
 type follower struct {
 	*controller
 	source source
 	log    store.Opened
 
-	stop     context.CancelFunc     // stops following the leader's log, and folding it
-	followed chan struct{}          // closed when following and folding have stopped
-	leads    atomic.Bool            // set when this process leads and no longer follows
-	lacks    atomic.Pointer[string] // why this process did not take an expired Lease; nil for nothing
-	current  bool                   // whether it was logged that the whole log is read; for the goroutine of Watch
+	stop     context.CancelFunc     // stops copying and folding the leader's log
+	followed chan struct{}          // closed when copying and folding the leader's log have stopped
+	leads    atomic.Bool            // set when this process leads and no longer copies
+	lacks    atomic.Pointer[string] // why this process did not take an expired Lease; nil for no reason
+	// the message was logged that the whole log is read; only the goroutine of Watch uses it
+	current bool
 }
 
 func newFollower(c *controller, from source, log store.Opened) *follower {
 	return &follower{controller: c, source: from, log: log, followed: make(chan struct{})}
 }
 
-// replicate follows the NATS stream that replicates the log, and works while this process holds the Lease. Each replica
-// has its own copy of the log, so none waits for another process to unlock it.
+// replicate copies the log from the NATS stream that replicates it, and runs the controller while this process holds
+// the Lease. Each process has a log of its own on disk, so none waits for a log that another process has locked.
 func (c *controller) replicate(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
@@ -68,8 +69,8 @@ func (c *controller) replicate(ctx context.Context) error {
 	})
 }
 
-// join finds the NATS stream by what the Lease and the log's directory say. It refuses if the Lease says that another
-// log runs these Jobs.
+// join finds the NATS stream that replicates the log, by what the Lease and the log's directory say. It returns an
+// error if the Lease says that another log runs these Jobs.
 func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 	own := replicating.Own{}
 	there, err := open.Exists(c.config.Log)
@@ -98,7 +99,7 @@ func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	if said.LogID != member.LogID() { // if the log is the same one, it is compared with the Lease after it is opened
+	if said.LogID != member.LogID() { // the same log is compared with the Lease later, after it is opened
 		if err := c.refuse(said, lease.Log{Identity: events.Identity{LogID: member.LogID()}}); err != nil {
 			member.Close()
 			return nil, err
@@ -115,7 +116,7 @@ func logIDOf(address string) (id string, err error) {
 	return log.Identity().LogID, log.Close()
 }
 
-// run follows the leader's log until this process holds the Lease, and then leads.
+// run copies the leader's log until this process gets the Lease, and then leads.
 func (f *follower) run(ctx context.Context) error {
 	if err := f.answer(); err != nil {
 		return err
@@ -124,7 +125,8 @@ func (f *follower) run(ctx context.Context) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for the parts that serve readers until the end
+	// lives on after ctx, for the parts that answer readers until the end
+	after, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	if m, ok := f.source.(mender); ok {
 		f.scrubber.mend = m.Mend
@@ -135,7 +137,7 @@ func (f *follower) run(ctx context.Context) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	f.stop = stop
-	group.Go(func() error { // ends with following
+	group.Go(func() error { // ends when the leader's log is no longer copied
 		defer close(f.followed)
 		reading, ctx := errgroup.WithContext(following)
 		reading.Go(func() error { return f.source.Follow(ctx) })
@@ -150,7 +152,7 @@ func (f *follower) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// keepFolding folds records into the state of the Jobs as they become durable, until ctx ends.
+// keepFolding updates the state of the Jobs from records as they become durable, until ctx ends.
 func (f *follower) keepFolding(ctx context.Context) error {
 	for {
 		if _, err := f.log.Wait(ctx, f.fold.Through()); err != nil {
@@ -162,8 +164,8 @@ func (f *follower) keepFolding(ctx context.Context) error {
 	}
 }
 
-// foldOn folds the log up to its end. If the leader has recorded that it deleted (pruned) old files, it deletes them
-// here, too.
+// foldOn updates the state of the Jobs from the records up to the log's end. If the leader has recorded that it deleted
+// old files, foldOn deletes them in this process's log, too.
 func (f *follower) foldOn(ctx context.Context) error {
 	keep := events.Sequence(0)
 	for rec, err := range f.log.Read(ctx, f.fold.Through()+1) {
@@ -187,7 +189,8 @@ func (f *follower) foldOn(ctx context.Context) error {
 	return nil
 }
 
-// tellBehind tells probes and the log why this process would not take the Lease; empty if it would.
+// tellBehind gives probes and the program's log the reason why this process would not take the Lease now; empty if it
+// would.
 func (f *follower) tellBehind(why string) {
 	standby := false
 	if lacks := f.lacks.Load(); why == "" && lacks != nil {
@@ -210,13 +213,13 @@ func (f *follower) tellBehind(why string) {
 	f.current = why == ""
 }
 
-// own returns what the Lease should say about this process's log.
+// own returns the description of this process's log that the Lease gets if this process takes it.
 func (f *follower) own() lease.Log {
 	id, head := f.log.Durable()
 	return f.source.Own(lease.Log{Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: f.log.LockID()})
 }
 
-// bid waits for the Lease, and leads while this process holds it.
+// bid waits for the Lease, and then leads as long as this process holds it.
 func (f *follower) bid(ctx context.Context) error {
 	f.logger.Info("standing by for the Lease", "lease", f.lease.Name(), "identity", f.identity)
 	if err := f.refuseElsewhere(ctx, f.log, f.own()); err != nil {
@@ -252,8 +255,8 @@ func (f *follower) ready(before lease.Said) error {
 	return err
 }
 
-// lead takes over the log, and runs the controller on it. It ends when the Lease is lost, when the source of the log
-// fails, or when ctx ends.
+// lead makes this process the log's writer, and runs the controller on the log. It ends when the Lease is lost, when
+// the source of the log fails, or when ctx ends.
 func (f *follower) lead(ctx context.Context) error {
 	if err := f.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)
@@ -269,7 +272,7 @@ func (f *follower) lead(ctx context.Context) error {
 	leading, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	wrote := make(chan error, 1)
-	go func() { // ends with writing, or when the source fails
+	go func() { // ends when this process stops writing, or when the source fails
 		err := f.source.Write(writing)
 		if err != nil {
 			lose(err)
@@ -286,7 +289,8 @@ func (f *follower) lead(ctx context.Context) error {
 	return errors.Join(err, <-wrote)
 }
 
-// take makes this process the log's writer, folds the newest records, and logs the term.
+// take makes this process the log's writer, reads the newest records, and logs the term (the number of this time as
+// writer).
 func (f *follower) take(ctx context.Context) error {
 	slow := time.AfterFunc(askTimeout, func() {
 		f.logger.Warn("the Lease is held, and the log is not taken over yet: nothing is decided until then")
@@ -308,8 +312,8 @@ func (f *follower) take(ctx context.Context) error {
 	return nil
 }
 
-// recordRefill tells the loop to record, in its first batch, that records were stored in the log's stream again. Once
-// that record is durable, the source forgets what it reported.
+// recordRefill makes the loop record a refill in its first batch. A refill stored records in the log's NATS stream
+// again that the stream had lost. When that record is durable, the source forgets the refill.
 func (f *follower) recordRefill(ctx context.Context) {
 	from, is := f.source.(refiller)
 	if !is {
@@ -336,7 +340,7 @@ func (f *follower) recordRefill(ctx context.Context) {
 	}()
 }
 
-// hasRefill reports whether the log has a record of this refill.
+// hasRefill reports whether the log has a record of this refill (records stored again in the log's NATS stream).
 func hasRefill(ctx context.Context, log store.Log, of events.StreamRefilled) bool {
 	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if err != nil || r.Sequence <= of.Through {
@@ -349,7 +353,7 @@ func hasRefill(ctx context.Context, log store.Log, of events.StreamRefilled) boo
 	return false
 }
 
-// giveBack tells the source that this process has stopped cleanly and has written its last record.
+// giveBack tells the source of the log that this process has stopped cleanly and has written its last record.
 func (f *follower) giveBack() {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()

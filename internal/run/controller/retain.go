@@ -20,16 +20,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Names of flags, for messages.
+// Names of the flags that limit the log's size and age; messages name them.
 const (
 	MaxSizeFlag = "log-max-size"
 	MaxAgeFlag  = "log-max-age"
 )
 
 const (
-	retainLook    = 200 * time.Millisecond // between checks of the log's size
-	retainLookAge = 10 * time.Second       // between checks of the files' age
-	retainTell    = time.Minute            // shortest time between equal messages
+	retainLook    = 200 * time.Millisecond // time between checks of the log's size
+	retainLookAge = 10 * time.Second       // time between checks of the files' age
+	retainTell    = time.Minute            // shortest time between two messages about why the log cannot get smaller
 )
 
 // retainer deletes old files of the log when the log is too large or too old. It asks the loop to record which files it
@@ -38,26 +38,27 @@ type retainer struct {
 	keep      store.Retention
 	log       store.Pruner // nil for a log that cannot delete records
 	offset    func(consumer string) (events.Sequence, error)
-	consumers []string // consumers for which unread records are kept while there is space
+	consumers []string // consumers (such as NATS); what they have not read is kept while there is space
 	logger    *slog.Logger
 	health    *Health
-	whole     atomic.Uint64 // first record of the newest self-contained file; all files before it may go
-	prunes    chan loop.Pruning
+	// first record of the newest file that needs no older file to be understood; all older files may be deleted
+	whole  atomic.Uint64
+	prunes chan loop.Pruning
 
-	left    error     // error of the last removal of a pruned file; its records count as pruned anyway
+	left    error     // why a file could not be removed; its records count as deleted anyway
 	tried   time.Time // when a removal was last tried
 	aged    time.Time // when the age of files was last checked
-	told    string    // the last message about why the log cannot get smaller
+	told    string    // last message about why the log cannot get smaller
 	toldAt  time.Time
 	held    *prometheus.GaugeVec
 	files   prometheus.Counter
 	missed  *prometheus.CounterVec
 	over    prometheus.Gauge
-	failing string // the last error
+	failing string // the error that was logged last
 }
 
-// newRetainer returns the retainer of a log. It returns an error if keep sets limits and this kind of log cannot delete
-// records.
+// newRetainer returns what deletes old files of the log. It returns an error if keep sets limits and this kind of log
+// cannot delete records.
 func newRetainer(
 	keep store.Retention, log store.Log, logger *slog.Logger, health *Health, registry prometheus.Registerer, consumers ...string,
 ) (*retainer, error) {
@@ -92,7 +93,8 @@ func newRetainer(
 	return r, nil
 }
 
-// consumers returns the consumers for which the log keeps unread records while it has space.
+// consumers returns the names of the consumers (such as NATS) for which the log keeps what they have not read, while it
+// has space.
 func (c *controller) consumers() (names []string) {
 	if !c.observes() {
 		names = append(names, kube.Consumer)
@@ -113,7 +115,7 @@ func (r *retainer) run(ctx context.Context) {
 	}
 }
 
-// look deletes the files that the limits no longer allow. It logs a failure once.
+// look deletes the files that are too many or too old by the limits. It logs the same error only once.
 func (r *retainer) look(ctx context.Context) {
 	err := r.let(ctx)
 	err = errors.Join(err, r.left)
@@ -130,7 +132,8 @@ func (r *retainer) look(ctx context.Context) {
 func (r *retainer) let(ctx context.Context) error {
 	if r.left != nil && time.Since(r.tried) >= retainLookAge {
 		r.tried = time.Now()
-		_, r.left = r.log.Prune(ctx, 0) // 0: only try again to remove the files that are pruned already
+		// 0: delete nothing more; only try again to remove files that count as deleted already
+		_, r.left = r.log.Prune(ctx, 0)
 	}
 	used, _, err := r.log.Usage()
 	if err != nil {
@@ -165,7 +168,8 @@ func (r *retainer) let(ctx context.Context) error {
 		func() bool { return closed(ctx, recorded) },
 	} {
 		if !step() {
-			return nil // the next open deletes the files that the log records as pruned
+			// the file is removed when the log is opened the next time, because a record says that it is deleted
+			return nil
 		}
 	}
 	_, r.left = r.log.Prune(ctx, p.First)
@@ -192,7 +196,7 @@ func closed(ctx context.Context, c <-chan struct{}) bool {
 	}
 }
 
-// stock returns the facts from which the retention decides which files to delete.
+// stock returns what the choice of the files to delete depends on. used is the size of the log.
 func (r *retainer) stock(used int64) (s store.Stock, err error) {
 	s = store.Stock{
 		Now: events.At(time.Now()), Bytes: used, Ahead: r.log.Ahead(), Whole: events.Sequence(r.whole.Load()), Consumers: map[string]events.Sequence{},
@@ -206,7 +210,7 @@ func (r *retainer) stock(used int64) (s store.Stock, err error) {
 	return s, err
 }
 
-// tell logs and counts the deletion of files.
+// tell logs which files were deleted, and counts them.
 func (r *retainer) tell(p *events.Pruned) {
 	r.files.Add(float64(len(p.Files)))
 	for _, m := range p.Missed {
@@ -217,7 +221,7 @@ func (r *retainer) tell(p *events.Pruned) {
 	r.logger.Info("old records are no longer kept", "from", uint64(p.From), "through", uint64(p.First-1), "reason", p.Reason.String())
 }
 
-// note reports to metrics and probes why the log does not get smaller.
+// note tells metrics and probes why the log does not get smaller. used is the size of the log.
 func (r *retainer) note(v store.Verdict, used int64) {
 	for _, name := range r.consumers {
 		value := 0.0
@@ -250,10 +254,10 @@ func (r *retainer) note(v store.Verdict, used int64) {
 
 func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
-// refuseStates refuses a size limit that is too small for the states of unfinished Jobs. Each file of the log begins
-// with these states, and sometimes there must be two files. So the states may take at most half of the limit.
+// refuseStates returns an error if the size limit is too small. Each file of the log begins with the states of all
+// unfinished Jobs, of size states, and there can be two such files. So the states may take at most half of the limit.
 func refuseStates(keep store.Retention, states int64) error {
-	states += states / 8 // overhead in database pages
+	states += states / 8 // an eighth more for the database that holds them
 	if keep.MaxBytes == 0 || states <= keep.MaxBytes/2 {
 		return nil
 	}

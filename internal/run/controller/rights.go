@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// role returns the manifest with the rights that the controller needs. In observe mode that is one without rights to
-// write.
+// role returns the name of the manifest with the rights that the controller needs. In observe mode this is a manifest
+// without rights to write.
 func (c *controller) role() string {
 	if c.observes() {
 		return "deploy/observe/clusterrole.yaml"
@@ -19,16 +19,16 @@ func (c *controller) role() string {
 	return "deploy/base/clusterrole.yaml"
 }
 
-// one limits a list request to a single object, which suffices to see whether the right is there.
+// one limits a list request to a single object; this is enough to check for the right to list.
 var one = metav1.ListOptions{Limit: 1}
 
-// errWithoutCronJobs: the run waits for a listing of CronJobs, which it only observes, and has no right to list. It
-// ends; the next start leaves CronJobs out.
+// errWithoutCronJobs ends a run that only observes CronJobs and has no right to list them, because it would wait for
+// them for ever. The next start leaves CronJobs out.
 var errWithoutCronJobs = errors.New("started again, it goes on without CronJobs")
 
-// lookAtRights checks whether this process may list the resources that it watches, and logs at once if not; client-go
-// would only retry. It returns the missing rights; empty if there are none or the server does not answer. The error is
-// errWithoutCronJobs: the run must end.
+// lookAtRights returns the rights to list that this process lacks, and logs them at once; client-go would only retry.
+// The text is empty if no right is missing or the server does not answer. The only error is errWithoutCronJobs, which
+// must end the run.
 func (c *controller) lookAtRights(ctx context.Context) (missing string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -68,10 +68,10 @@ func (c *controller) lookAtRights(ctx context.Context) (missing string, err erro
 	return missing, nil
 }
 
-// settleCronJobs stops the recording of CronJobs if this run only observes them and has no right to list them: their
-// history is not worth stopping everything else. It runs before the first record names the settings. If the server does
-// not answer, or does not accept the credentials yet, it assumes that the right is there. If it is not,
-// [controller.lookAtRights] ends the run.
+// settleCronJobs leaves CronJobs out if this run only observes them and has no right to list them; everything else
+// shall work without them. It runs before the first record, which names the settings. If the server does not answer, or
+// does not accept the credentials yet, the right is taken to be there; if that is wrong, [controller.lookAtRights] ends
+// the run.
 func (c *controller) settleCronJobs(ctx context.Context) {
 	if c.runsCronJobs() {
 		return
@@ -88,7 +88,7 @@ func (c *controller) settleCronJobs(ctx context.Context) {
 // runsCronJobs reports whether this controller makes the Jobs of CronJobs, in place of the built-in CronJob controller.
 func (c *controller) runsCronJobs() bool { return c.settings.RunsCronJobs() }
 
-// listCronJobs lists one CronJob, if CronJobs are recorded, to check that there is a right to do so.
+// listCronJobs lists one CronJob to check that this process has the right to, if CronJobs are recorded.
 func (c *controller) listCronJobs(ctx context.Context) error {
 	if !c.settings.CronJobs {
 		return nil

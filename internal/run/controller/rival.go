@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// refuseEarly returns an error if another controller runs these Jobs, before a log is created or opened. What cannot be
-// checked yet is checked before the bid for the Lease.
+// refuseEarly returns an error if another controller runs these Jobs. It is called before a log is created or opened;
+// what cannot be checked without a log is checked before the Lease is taken.
 func (c *controller) refuseEarly(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -42,8 +42,8 @@ func (c *controller) refuseEarly(ctx context.Context) error {
 	return c.refuseStranger(ctx, "")
 }
 
-// refuseElsewhere returns why this process must not bid for the Lease with this log, according to Leases in other
-// namespaces: the log is an older copy, or a controller runs these Jobs with another log.
+// refuseElsewhere returns why this process must not take the Lease with this log, according to Leases in other
+// namespaces: either the log is an older copy, or a controller runs these Jobs with another log.
 func (c *controller) refuseElsewhere(ctx context.Context, log store.Opened, own lease.Log) error {
 	elsewhere, err := c.lease.Elsewhere(ctx)
 	if err != nil {
@@ -58,14 +58,14 @@ func (c *controller) refuseElsewhere(ctx context.Context, log store.Opened, own 
 		}
 	}
 	if before, err := c.lease.Read(ctx); err != nil || before.LogID == own.LogID {
-		return nil //nolint:nilerr // the bid for the Lease reads it again
+		return nil //nolint:nilerr // the Lease is read again before it is taken
 	}
 	return c.refuseStranger(ctx, own.LogID)
 }
 
-// refuseStranger checks a log that no Lease names, and that therefore never ran here. It returns an error if a
-// controller runs these Jobs with another log. Any Lease counts, even one in a tenant's namespace, because a log that
-// never ran here can wait until a person has looked. An empty logID stands for a directory without a log.
+// refuseStranger returns an error if a controller runs these Jobs with another log. It is for a log that no Lease
+// names, and that therefore never ran here. A Lease in any namespace counts, even one that a tenant made, because a log
+// that never ran here can wait until a person has looked. logID is empty if the directory has no log.
 func (c *controller) refuseStranger(ctx context.Context, logID string) error {
 	if c.config.Lease.Adopt {
 		return nil
@@ -79,9 +79,9 @@ func (c *controller) refuseStranger(ctx context.Context, logID string) error {
 		"with this one all the same", whose(*stranger), c.config.Log)
 }
 
-// refuseUnled returns an error if another controller of these Jobs holds a Lease, for a run without a Lease. It checks
-// once, at the start: nothing keeps another controller from starting later. Missing rights or a server that does not
-// answer do not stop the run.
+// refuseUnled is for a run without a Lease: it returns an error if another controller of these Jobs holds one. It
+// checks once, at the start; nothing keeps another controller from starting later. It returns nil if rights are missing
+// or the server does not answer.
 func (c *controller) refuseUnled(ctx context.Context) error {
 	client, err := c.cluster.Patient(askTimeout)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *controller) refuseUnled(ctx context.Context) error {
 	return nil
 }
 
-// explainBlind adds to lease.ErrBlind (Leases cannot be read) what the operator can do.
+// explainBlind adds to err what the operator can do, if err is lease.ErrBlind: Leases could not be read.
 func (c *controller) explainBlind(err error) error {
 	if !errors.Is(err, lease.ErrBlind) {
 		return err
@@ -114,8 +114,9 @@ func (c *controller) explainBlind(err error) error {
 	return fmt.Errorf("%w; %s gives that right", err, file)
 }
 
-// refuse returns why this process must not work on a log, by what the Lease says about the controller that runs or ran
-// the Jobs (design §4, Identity). The zero own stands for a directory without a log.
+// refuse returns why this process must not run the Jobs with its log, by what the Lease (before) says about the
+// controller that runs or ran them (design §4, Identity). own describes this process's log; it is zero if the
+// directory has none.
 func (c *controller) refuse(before lease.Said, own lease.Log) error {
 	adopt := c.config.Lease.Adopt
 	switch {
@@ -147,8 +148,9 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 	return nil
 }
 
-// refuseSaid returns why this process must not work on a log, by what a Lease says about it. A replica may lack the
-// record that the Lease names: it gets the record from another replica, or waits.
+// refuseSaid returns why this process must not run the Jobs with its log, by what a Lease (said) says. If several
+// processes share the log, it may lack the record that the Lease names: it will get that record from another process,
+// or wait.
 func (c *controller) refuseSaid(said lease.Said, own lease.Log, log store.Reader) error {
 	if (c.member != nil || c.standby != nil) && lacks(said, own) {
 		return nil
@@ -156,13 +158,13 @@ func (c *controller) refuseSaid(said lease.Said, own lease.Log, log store.Reader
 	return cmp.Or(c.refuse(said, own), c.refuseFork(said, log))
 }
 
-// lacks reports whether the Lease names a later record of the same log than this log has.
+// lacks reports whether the Lease names a record of this log that this process's log does not have yet.
 func lacks(said lease.Said, own lease.Log) bool {
 	return said.LogID == own.LogID && (said.Epoch > own.Epoch || said.Epoch == own.Epoch && said.Head > own.Head)
 }
 
-// refuseFork returns an error if this log is a fork of the one that the Lease names: it is a copy with which another
-// controller ran, so it has other records under the same numbers.
+// refuseFork returns an error if this log and the one that the Lease names are different copies of one log. A
+// controller ran with the other copy, so both have different records under the same numbers.
 func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
 	lost, is, err := lostByLease(before, log)
 	if err != nil {
@@ -179,8 +181,8 @@ func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
 		"and was %s. A copy was run from", c.config.Log, before.Lease, before.Head, has, before.Hash), max(lost.Epoch, log.Identity().Epoch))
 }
 
-// lostByLease reports whether the log once had the record that the Lease names and lacks it now. A record from before a
-// restore proves nothing: the operator chose to continue without the later records.
+// lostByLease reports whether the log once had the record that the Lease names and lacks it now. The result is false if
+// a record of the log says that it continues without the lost one, because the operator chose this.
 func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, err error) {
 	if said.LogID != log.Identity().LogID || said.Head == 0 {
 		return events.Loss{}, false, nil
@@ -190,7 +192,7 @@ func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, 
 	return lost, is, err
 }
 
-// whose returns words that say which controller works, or worked, with which log.
+// whose returns words that say which controller works with which log, or did, according to the Lease s.
 func whose(s lease.Said) string {
 	if s.Holder == "" {
 		return fmt.Sprintf("the Lease %s says that log %s runs the Jobs of this cluster", s.Lease, short(s.LogID))
@@ -199,9 +201,9 @@ func whose(s lease.Said) string {
 		s.Lease, short(s.Holder), s.Renewed.UTC().Format(time.RFC3339), short(s.LogID))
 }
 
-// refuseBeside returns an error if another controller runs the same Jobs under a Lease in an operator's namespace. For
-// Leases in other namespaces it only warns: anyone who may write Leases there can create one, and must not be able to
-// stop this controller.
+// refuseBeside returns an error if another controller runs the same Jobs with a Lease in a namespace for operators. For
+// Leases in other namespaces it only logs a warning: anyone with the right to write Leases there could create one, and
+// must not be able to stop this controller.
 func (c *controller) refuseBeside(ctx context.Context) error {
 	c.standBy(findingOut)
 	beside, err := c.lease.Beside(ctx)
@@ -222,8 +224,8 @@ func (c *controller) refuseBeside(ctx context.Context) error {
 	return nil
 }
 
-// runsToo returns the error about another controller that runs the same Jobs: one of the two controllers runs all
-// namespaces, or both run the same one.
+// runsToo returns the error that another controller runs the same Jobs. That is so if one of the two runs all
+// namespaces, or both run the same namespace.
 func (c *controller) runsToo(other *lease.Said) error {
 	theirs, ours := "in namespace "+other.Scope, "in namespace "+c.settings.Namespace
 	if other.Scope == lease.Everywhere || other.Scope == "" {
@@ -236,7 +238,8 @@ func (c *controller) runsToo(other *lease.Said) error {
 		"stop that one, or give each controller a --namespace of its own", other.Lease, short(other.Holder), short(other.LogID), short(theirs), ours)
 }
 
-// besideUs returns a sentence about Leases for the same Jobs that other controllers held at the start; empty for none.
+// besideUs returns a sentence for probes about other controllers' Leases for the same Jobs, as found at the start;
+// empty for none.
 func besideUs(others []lease.Said) string {
 	if len(others) == 0 {
 		return ""

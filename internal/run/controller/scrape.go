@@ -18,10 +18,11 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/httpport"
 )
 
-// answerWithin bounds the time of an answer to a probe or a scrape.
+// answerWithin limits the time for an answer to a probe or a scrape.
 const answerWithin = 30 * time.Second
 
-// newScrape opens the port for other machines. The part that serves records (the giver) gets the log once it is open.
+// newScrape opens the port for clients on other machines. The part that sends records to readers gets the log later,
+// when it is open.
 func (c *controller) newScrape() (*httpport.Server, error) {
 	var giver http.Handler
 	if c.config.Scrape.Readers {
@@ -31,8 +32,8 @@ func (c *controller) newScrape() (*httpport.Server, error) {
 	return newScrape(&c.config.Scrape, c.health, c.registry, c.config.Cluster.Client, giver, c.logger)
 }
 
-// newGiver returns the handler that sends the log's records to readers on other machines. It gets requests only after
-// the log is open, when the Lease exists.
+// newGiver returns the HTTP handler that sends the log's records to readers on other machines. It gets requests only
+// after the log is open, when the Lease exists.
 func (c *controller) newGiver() *feed.Giver {
 	name, err := os.Hostname()
 	if err != nil {
@@ -44,12 +45,12 @@ func (c *controller) newGiver() *feed.Giver {
 	})
 }
 
-// recordsPath is the non-resource URL that a user needs the right to get in order to read records.
+// recordsPath is the URL path for which a user needs the right "get" (on a non-resource URL) to read records.
 const recordsPath = "/v1/"
 
-// newScrape opens the port for probes, metrics and readers. Probes and metrics reveal nothing about any Job, so
-// everyone may read metrics unless Authorize is set. Only users with the right to get /v1/ receive records; a nil giver
-// serves none.
+// newScrape opens the port for probes, metrics and readers on other machines. Probes and metrics reveal nothing about
+// any Job, so everyone may read metrics unless Authorize is set. Only users with the right to get /v1/ receive records;
+// a nil giver serves none.
 func newScrape(
 	c *ScrapeConfig, h *Health, metrics prometheus.Gatherer, client kubernetes.Interface, giver http.Handler,
 	logger *slog.Logger,
@@ -79,8 +80,8 @@ func newScrape(
 	return server, nil
 }
 
-// serve adds the paths of probes and metrics to mux (O-035). Probes need no authorization, because the kubelet has no
-// token.
+// serve adds the paths of probes and metrics to mux (O-035). guard checks the rights of clients that read metrics; nil
+// for no check. Probes are never guarded, because the kubelet has no token.
 func (h *Health) serve(mux *http.ServeMux, metrics prometheus.Gatherer, guard func(http.Handler) http.Handler) {
 	if guard == nil {
 		guard = func(next http.Handler) http.Handler { return next }
@@ -92,9 +93,9 @@ func (h *Health) serve(mux *http.ServeMux, metrics prometheus.Gatherer, guard fu
 	mux.Handle("GET /metrics/slis", guard(h.oneAtATime(h.indicators())))
 }
 
-// oneAtATime produces one answer at a time, across all ports. A scrape gathers all series; a thousand at once would
-// take a thousand times the memory and CPU. An answer is sent only when it is complete, so a client that does not read
-// its answer blocks no other client.
+// oneAtATime returns a handler that computes one answer at a time, over all ports. A scrape gathers all metrics; a
+// thousand scrapes at once would take a thousand times the memory and CPU. An answer is sent only when it is complete,
+// so a client that does not read its answer blocks no other client.
 func (h *Health) oneAtATime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := whole{header: http.Header{}, status: http.StatusOK}
@@ -120,9 +121,9 @@ func (a *whole) Header() http.Header         { return a.header }
 func (a *whole) WriteHeader(status int)      { a.status = status }
 func (a *whole) Write(b []byte) (int, error) { return a.body.Write(b) }
 
-// stopServing shuts the server down, and waits up to 5 seconds for answers in flight.
+// stopServing stops the server, and waits up to 5 seconds for the answers in flight.
 func stopServing(s *httpport.Server) {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	_ = s.Shutdown(bound) // a cut answer loses nothing
+	_ = s.Shutdown(bound) // an answer that is cut off does no harm
 }

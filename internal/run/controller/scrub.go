@@ -12,16 +12,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// scrubEvery is the time between the verification of two files while the controller works. A file of 252 MiB takes 8 s
-// of one core, which is 0.2 % of an hour.
+// scrubEvery is the time from the verification of one file to that of the next. A file of 252 MiB takes 8 s of one
+// core, which is 0.2 % of an hour.
 const scrubEvery = time.Hour
 
-// scrubber verifies the sealed files of the log one after the other, and then from the beginning again. So decay of the
-// disk is noticed while a copy still exists.
+// scrubber verifies the sealed (complete) files of the log one after the other, for ever, so that decay of the disk is
+// noticed while a good copy still exists.
 type scrubber struct {
-	log    scrubbed // nil for a log without files
+	log    scrubbed // nil for a kind of log without files
 	logger *slog.Logger
-	// Replaces the file by another replica's; nil if there is no other replica
+	// Replaces a damaged file by the file of another process that has the same log; nil if there is none
 	mend func(ctx context.Context, first events.Sequence) error
 
 	at      events.Sequence          // first record of the file that was verified last
@@ -30,8 +30,8 @@ type scrubber struct {
 	damaged prometheus.Gauge
 }
 
-// scrubbed is a log on disk. Scrub verifies the first sealed file after the given record, or the oldest one after the
-// last.
+// scrubbed is a log on disk. Scrub verifies the first sealed (complete) file after the record after; behind the last
+// file it begins again with the oldest. It returns the file's first record and a description of its damage.
 type scrubbed interface {
 	Scrub(ctx context.Context, after events.Sequence) (events.Sequence, []string, error)
 }
@@ -57,7 +57,8 @@ func (s *scrubber) run(ctx context.Context) {
 	}
 }
 
-// mended logs that a file is damaged, and reports whether another replica's file has replaced it.
+// mended logs that a file is damaged, and tries to replace it by the file of another process with the same log. It
+// reports whether that succeeded.
 func (s *scrubber) mended(ctx context.Context, first events.Sequence, damage error) bool {
 	if s.mend == nil {
 		s.logger.Error("a sealed file of the log is damaged: the controller goes on, and what the file holds may be lost", "error", damage)

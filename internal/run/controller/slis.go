@@ -28,7 +28,7 @@ func (s *slis) init() {
 	s.registry.MustRegister(s.now, s.results)
 }
 
-// note counts the results of a probe's checks at one request.
+// note counts the results of all checks of one request to a probe.
 func (s *slis) note(probe string, checks []check) {
 	s.once.Do(s.init)
 	for _, c := range checks {
@@ -41,7 +41,7 @@ func (s *slis) note(probe string, checks []check) {
 	}
 }
 
-// indicators serves /metrics/slis: the current result of each check, and the counted results.
+// indicators serves /metrics/slis: the current result of each health check, and how often each had which result.
 func (h *Health) indicators() http.Handler {
 	h.slis.once.Do(h.slis.init)
 	handler := promhttp.HandlerFor(h.slis.registry, promhttp.HandlerOpts{})

@@ -19,21 +19,21 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// standing is the part of a process that works whether or not the process leads. It folds the log, answers readers,
-// compresses and verifies the log's files, and keeps lists of Jobs. It writes no records and sends nothing to the API
-// server; only lead does.
+// standing is the part of a process that works whether or not the process leads. It folds the log into the state of the
+// Jobs, answers readers, compresses and verifies the log's files, and keeps lists of Jobs. It writes no records and
+// sends no commands to the API server; only lead does.
 type standing struct {
-	log      store.Log  // the log with counters, and with its newest records in memory
+	log      store.Log  // the log, with its appends counted and its newest records in memory
 	key      events.Key // key of the log
 	dir      string
-	fold     *loop.Fold // the state folded up to the log's end; nil once a loop has taken it over
+	fold     *loop.Fold // the state of the Jobs up to the log's end; nil once the loop has taken it over
 	scrubber *scrubber
 	packer   *packer
 	lists    joblist.Config  // settings of the lists of Jobs, for readers
 	keeper   *joblist.Keeper // keeps these lists up to date
 	damage   func() []error  // known damage of the log, for readers
 	endpoint *endpoint       // nil for none
-	tended   bool            // tend was called
+	tended   bool            // tend was called, so the parts run
 }
 
 // work runs a controller on its open log: first stand, then lead.
@@ -44,9 +44,9 @@ func (c *controller) work(ctx context.Context, log store.Opened) error {
 	return c.lead(ctx, log)
 }
 
-// stand folds an open log and makes the parts that tend its files, without starting any. The leader later appends to
-// writes, which is log or a wrapper of it. The error says why the log cannot be used: it lost records, or it cannot be
-// folded.
+// stand folds the open log into the state of the Jobs, and makes the parts that look after its files; it starts none of
+// them. writes is what the leader later appends to: log, or a wrapper of it. The error says why the log cannot be used:
+// it lost records, or it cannot be folded.
 func (c *controller) stand(ctx context.Context, log store.Opened, writes store.Log) (err error) {
 	if c.dir, err = open.Dir(c.config.Log); err != nil {
 		return err
@@ -79,8 +79,8 @@ func (c *controller) stand(ctx context.Context, log store.Opened, writes store.L
 	return nil
 }
 
-// tend starts the parts that verify and compress the log's files and keep the lists; they run until ctx ends. It also
-// starts the endpoint for readers, which runs until after ends.
+// tend starts the parts that run whether or not this process leads. Verifying and compressing the log's files and
+// keeping the lists of Jobs end with ctx. The port for readers ends with after.
 func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
 	group.Go(func() error { s.scrubber.run(ctx); return nil }) // ends with ctx
 	group.Go(func() error { s.packer.run(ctx); return nil })   // ends with ctx
@@ -88,7 +88,7 @@ func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
 	if s.endpoint == nil {
 		return
 	}
-	group.Go(s.endpoint.Run) // ends with the next goroutine
+	group.Go(s.endpoint.Run) // ends when the next goroutine closes the port
 	group.Go(func() error {
 		<-after.Done()
 		bound, cancel := context.WithTimeout(context.Background(), askTimeout)
@@ -97,7 +97,7 @@ func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
 	})
 }
 
-// ofFiles makes the parts that verify and compress the log's files. For a kind of log without files they do nothing.
+// ofFiles makes the parts that verify and compress the log's files. If this kind of log has no files, they do nothing.
 func (c *controller) ofFiles(log store.Opened) {
 	if filed, ok := log.(store.Filed); ok {
 		c.health.set(func(h *Health) { h.Holes = filed.Holes })
@@ -109,8 +109,8 @@ func (c *controller) ofFiles(log store.Opened) {
 	c.packer = newPacker(tended, c.config.PackEvery, c.logger, c.registry)
 }
 
-// takeKey reads the key of the log, or creates one. before is the ID of the key that the last run had; takeKey warns if
-// the key is a different one.
+// takeKey reads the key of the log (a secret by which erased values are named), or creates one. before is the ID of the
+// key of the last run; if the key is another one now, takeKey logs a warning.
 func (c *controller) takeKey(log store.Opened, before string) error {
 	key, made, err := log.Key()
 	if err != nil {

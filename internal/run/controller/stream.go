@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// streamer publishes the log on NATS, on another server or on one in this process.
+// streamer publishes the records of the log on NATS: on a server in this process, or on another one.
 type streamer struct {
 	*publish.Publisher
 	server *embedded.Server // nil if another server is used
@@ -57,11 +57,11 @@ func (c *StreamConfig) wanted() bool {
 	return c.Embedded != nil || c.Publish.Dial.URL != "" || c.Publish.Dial.Context != ""
 }
 
-// run publishes until ctx ends, and then the newest durable records, for at most 5 seconds. It does not wait for a
-// server that cannot be reached.
+// run publishes records until ctx ends, and then what is left of the durable ones, for at most 5 seconds. It does not
+// wait for a server that cannot be reached.
 func (s *streamer) run(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	go func() { // ends after ctx, and then stops Run
+	go func() { // ends after ctx, and then stops the publishing
 		defer stop()
 		<-ctx.Done()
 		bound, cancel := context.WithTimeout(context.Background(), askTimeout)
@@ -73,8 +73,8 @@ func (s *streamer) run(ctx context.Context) error {
 	return s.Run(running)
 }
 
-// tellRoom warns if the disk has less free space than the NATS server in this process may still fill. The log is on the
-// same disk. It would have no space either, and without the log no Job makes progress.
+// tellRoom logs a warning if the disk has less free space than the NATS server in this process may still fill. The log
+// is on the same disk, so it would have no space either, and no Job could make progress.
 func tellRoom(server *embedded.Config, usage func() (bytes, free int64, err error), logger *slog.Logger) {
 	if server == nil {
 		return
@@ -115,7 +115,7 @@ func (s *streamer) close() {
 	}
 }
 
-// forget removes the file with the address of an earlier server.
+// forget removes the file with the address of the NATS server of an earlier run.
 func (s *streamer) forget() error {
 	if err := os.Remove(s.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the address of the NATS server before: %w", err)
@@ -123,8 +123,8 @@ func (s *streamer) forget() error {
 	return nil
 }
 
-// degraded returns why the NATS stream is behind, for probes; empty while it is not. It does not make the controller
-// unready: Jobs do not wait for NATS.
+// degraded returns why the records on NATS are behind the log, for probes; empty if they are not. The controller stays
+// ready, because Jobs do not wait for NATS.
 func (s *streamer) degraded() string {
 	st := s.Status()
 	switch {
@@ -143,10 +143,10 @@ func behind(st publish.Status) string {
 	return fmt.Sprintf("%d records behind, the oldest %s old", st.Lag, st.Behind.Round(time.Second))
 }
 
-// lagging: the stream counts as behind if the oldest record that it lacks is older than this.
+// lagging is the age of the oldest record that is not on NATS above which NATS counts as behind.
 const lagging = 10 * time.Second
 
-// streaming adds the metrics of the stream.
+// streaming adds the metrics of publishing on NATS.
 func (m *metrics) streaming(s *streamer) {
 	m.gauge("jobledger_nats_connected", "1 while there is a connection to a NATS server.", func() float64 {
 		if s.Status().Server == "" {

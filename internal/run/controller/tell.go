@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// show updates metrics and probes. The loop calls it between turns.
+// show updates metrics and probes from the state of the loop. The loop calls it between turns.
 func (c *controller) show(l *loop.Loop) {
 	w := l.World()
 	_, whole := w.Restated()
@@ -36,7 +36,7 @@ func (c *controller) show(l *loop.Loop) {
 		c.logger.Info("no other controller was at work for a minute: decisions go on")
 	}
 	if was && !w.Listing {
-		go tuneCollector() // ends soon by itself; the loop need not wait for it
+		go tuneCollector() // ends by itself within a moment; the loop need not wait for it
 		c.logger.Info("cluster listed: deciding", "jobs", w.Len(), "finishedJobs", w.Stubs())
 	}
 }
@@ -52,7 +52,7 @@ func (c *controller) announce(ctx context.Context) {
 	if c.settings.Draining {
 		attrs = append(attrs, "drain", true)
 	}
-	if c.settings.Mode == events.ModeAll { // the built-in TTL controller may have to be off
+	if c.settings.Mode == events.ModeAll { // the built-in TTL controller may have to be switched off then
 		attrs = append(attrs, "ttl-after-finished", c.settings.DeleteExpired)
 	}
 	if c.settings.CronJobs {
@@ -79,8 +79,8 @@ func (c *controller) announce(ctx context.Context) {
 	}
 }
 
-// worry logs at once if rights are missing. While the cluster cannot be listed, it repeats every 15 seconds that this
-// is so, and why: client-go retries silently when a server refuses connections. An error ends the run.
+// worry logs at once which rights are missing. While the cluster cannot be listed, it logs every 15 seconds that this
+// is so, and why, because client-go retries silently when a server refuses connections. An error ends the run.
 func (c *controller) worry(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -8,25 +8,27 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Limits of the report, at a start, about CronJobs in time zones with changed rules.
+// Limits of the comparison, at a start, of CronJobs in time zones whose rules have changed.
 const (
-	comparedTicks = 100             // due times compared for each CronJob
-	namedMoved    = 20              // most CronJobs that the log names
+	comparedTicks = 100             // due times (instants of the schedule) compared for each CronJob
+	namedMoved    = 20              // largest number of CronJobs that the log message names
 	compareWithin = 2 * time.Second // time for comparing all CronJobs
 )
 
-// movedCronJob is a CronJob in a time zone whose rules differ between the program's database and the log.
+// movedCronJob is a CronJob whose next due times differ, because its time zone has other rules in the program's
+// database than in the log.
 type movedCronJob struct {
 	namespace, name, zone string
 	schedule.Moved
-	lacks bool // the database does not have the zone: the CronJob starts nothing
+	lacks bool // the database does not have the time zone, so the CronJob starts nothing
 }
 
-// zoneReport is the result of the comparison of time zone rules at a start.
+// zoneReport is the result of comparing, at a start, the time zone rules in the log with those of the program's
+// database.
 type zoneReport struct {
-	others int            // CronJobs in zones whose rules differ from the recorded ones
-	moved  []movedCronJob // CronJobs among these whose next due times differ, or that no longer start anything
-	passed int            // number of these that were not compared, because it took too long
+	others int            // CronJobs in time zones whose rules differ
+	moved  []movedCronJob // those of them whose next due times differ, or that no longer start anything
+	passed int            // those of them that were not compared, because it took too long
 }
 
 // reportZones logs which CronJobs have other due times from now on, because this program's time zone database differs
@@ -64,10 +66,10 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// compareZones compares, for each CronJob, the zone rules in the log with the rules that find returns. It stops
-// comparing when enough returns true.
+// compareZones compares, for each CronJob, the zone rules in the log with the rules that find returns, and returns
+// which CronJobs have other due times. It stops comparing when enough returns true.
 func compareZones(world *projector.World, find func(name string) (zones.Rules, bool), now time.Time, enough func() bool) (r zoneReport) {
-	known := map[string]*zones.Rules{} // nil for a zone that find lacks
+	known := map[string]*zones.Rules{} // nil for a zone that find does not know
 	located := map[string]*time.Location{}
 	results := map[string]schedule.Moved{}
 	locate := func(name string) (*time.Location, error) {
@@ -126,7 +128,7 @@ func compareZones(world *projector.World, find func(name string) (zones.Rules, b
 	return r
 }
 
-// reread parses the schedule of a CronJob with the zone rules that locate returns.
+// reread parses the schedule of a CronJob again, with the time zone rules that locate returns.
 func reread(c *projector.CronJob, locate schedule.Zones) (schedule.Schedule, error) {
 	var in *time.Location
 	if zone := c.Seen.TimeZone; zone != nil {

@@ -15,26 +15,28 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Consumer is the name under which the log stores how far it was copied (the offset).
+// Consumer is the name under which the log remembers the last record that was copied (the offset).
 const Consumer = "copy"
 
 const (
-	every       = 5 * time.Second        // longest time from the first record that the copy lacks to a pass
+	every       = 5 * time.Second        // a new record waits at most this long for the next pass (round of copying)
 	look        = 500 * time.Millisecond // between checks whether enough bytes are waiting to begin a pass earlier
 	enough      = 1 << 20                // bytes of new records at which a pass begins at once
-	uploadEvery = 5 * time.Second        // between checks whether a sealed file is packed
+	uploadEvery = 5 * time.Second        // time between checks for a complete file that is compressed and can be copied
 	lookAgain   = 30 * time.Second       // longest backoff while the destination fails
 )
 
 // Config says what to copy, and where.
 type Config struct {
-	Dir      string                               // the log's directory
-	Log      store.Log                            // the log, which this process writes
-	Durable  func() (events.Identity, store.Head) // the log's last durable record, and the log's identity at it
-	Written  func() uint64                        // bytes of records appended since the log was opened
-	Place    copylog.Place                        // destination of the copy
-	Unfenced bool                                 // continue even if the destination cannot keep two writers apart
-	Writer   string                               // version of this program
+	Dir string    // the log's directory
+	Log store.Log // the log, which this process writes
+	// returns the log's last durable record, and the log's identity (ID and epoch)
+	Durable func() (events.Identity, store.Head)
+	Written func() uint64 // bytes of records appended since the log was opened
+	Place   copylog.Place // the directory or bucket of the copy
+	// continue even if the destination cannot prevent two processes from writing
+	Unfenced bool
+	Writer   string // version of this program
 	Logger   *slog.Logger
 
 	// Ahead is called once if the copy has records that the log does not have; may be nil.
@@ -47,9 +49,10 @@ type Copier struct {
 	offset  follow.Offset
 	session *backup.Session
 	state   state
-	known   bool          // the destination was tried: it can keep two writers apart
-	put     chan struct{} // has a token when a pass must add a newly written sealed file to the manifest
-	written uint64        // Config.Written at the beginning of the last pass
+	known   bool // a test has shown that the destination can prevent two processes from writing
+	// receives a value when Upload wrote a complete file, which the next pass must add to the list of objects
+	put     chan struct{}
+	written uint64 // value of Config.Written when the last pass (round of copying) began
 }
 
 // New returns a copier that does nothing until Run.
@@ -84,7 +87,7 @@ func (l live) Head(context.Context) (events.Identity, store.Head, error) {
 	return id, head, nil
 }
 
-// Read implements beside.Live.
+// Read implements beside.Live: it yields the log's records from record from on.
 func (l live) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return l.Reader.Read(ctx, from)
 }
@@ -125,14 +128,15 @@ func (k *Copier) Run(ctx context.Context) error {
 	return nil
 }
 
-// wait blocks until a pass is due. It returns false if copying is to end.
+// wait blocks until the next pass (round of copying) is due; after failures it waits longer. It returns false if
+// copying is to end.
 func (k *Copier) wait(ctx context.Context, failures int) bool {
 	if failures > 0 {
 		return pause(ctx, min(time.Second<<min(failures-1, 10), lookAgain))
 	}
 	copied, begun := k.state.through()
 	if !begun {
-		return ctx.Err() == nil // the first pass reads the copy even if nothing is new
+		return ctx.Err() == nil // the first pass reads the copy even if the log has nothing new
 	}
 	if !k.newRecord(ctx, copied) {
 		return false
@@ -148,8 +152,8 @@ func (k *Copier) wait(ctx context.Context, failures int) bool {
 	return true
 }
 
-// newRecord blocks until the log has a record that the copy lacks, or Upload has written a sealed file. It returns
-// false if copying is to end.
+// newRecord blocks until the log has a record after copied, or Upload has written a complete file. It returns false if
+// copying is to end.
 func (k *Copier) newRecord(ctx context.Context, copied events.Sequence) bool {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -179,8 +183,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pass copies the durable records. If another process has replaced the manifest meanwhile, it reads the copy again, up
-// to 3 times.
+// pass copies all durable records that the copy lacks. If another process has replaced the manifest (the list of the
+// copy's objects) in the meantime, it reads the copy again, up to 3 times.
 func (k *Copier) pass(ctx context.Context) error {
 	if err := k.try(ctx); err != nil {
 		return err
@@ -202,7 +206,8 @@ func (k *Copier) pass(ctx context.Context) error {
 	}
 }
 
-// try checks, until it succeeds once, that the destination can keep two writers apart (conditional writes).
+// try tests that the destination can prevent two processes from writing the copy (by conditional writes). After one
+// success it does nothing.
 func (k *Copier) try(ctx context.Context) error {
 	if k.known || k.Unfenced {
 		return nil
@@ -217,11 +222,11 @@ func (k *Copier) try(ctx context.Context) error {
 	return nil
 }
 
-// ErrUnfenced: the destination cannot keep two writers apart.
+// ErrUnfenced is returned if the destination cannot prevent two processes from writing the copy.
 var ErrUnfenced = errors.New("the server of the copy knows no conditional writes (If-Match, If-None-Match), so a second controller, of an older " +
 	"copy of the log, could overwrite the copy: use another server, or say --copy-unfenced and see to it that nothing else writes there")
 
-// upload writes sealed files to the copy once they are compressed, until ctx ends.
+// upload copies complete files of the log as soon as they are compressed, until ctx ends.
 func (k *Copier) upload(ctx context.Context) {
 	for failures := 0; pause(ctx, cmp.Or(min(time.Duration(failures)*uploadEvery, lookAgain), uploadEvery)); {
 		first, err := k.session.Upload(ctx)

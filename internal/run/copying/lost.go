@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// OtherLogError: the destination has a copy of another log.
+// OtherLogError is returned if the destination already has a copy of another log.
 type OtherLogError struct {
 	place    string
 	copy, ID string
@@ -24,8 +24,8 @@ func (e *OtherLogError) Error() string {
 		e.place, e.copy, e.ID, e.place)
 }
 
-// Lost reports whether the copy proves that the log lost records: the copy has records that the log once had and lacks
-// now. It returns an OtherLogError for a copy of another log.
+// Lost reports whether the copy proves that the log lost records: it has later records than the log, of the same log.
+// It returns an OtherLogError for a copy of another log.
 func Lost(ctx context.Context, place copylog.Place, log store.Reader) (lost events.Loss, is bool, err error) {
 	content, _, err := copylog.ReadAll(ctx, place, copylog.ManifestName, copylog.MostManifest)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Degraded returns why the copy is behind, for probes; empty if it is not. It does not make the controller unready:
+// Degraded returns why the copy is behind the log, for probes; empty if it is not. The controller stays ready, because
 // Jobs do not wait for the copy.
 func (k *Copier) Degraded() string {
 	st := k.Status()
@@ -24,14 +24,14 @@ func (k *Copier) Degraded() string {
 	return ""
 }
 
-// lagging: the copy counts as behind if the oldest record that it lacks is older than this.
+// lagging is the age of the oldest record that the copy lacks above which the copy counts as behind.
 const lagging = 20 * time.Second
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("jobledger_copy_"+name, help, labels, nil)
 }
 
-// The metrics of a copy.
+// The metrics of the log's copy.
 var (
 	sequence   = desc("sequence", "Sequence of the record through which all are in the copy of the log.")
 	lagRecords = desc("lag_records", "Durable records that are not in the copy of the log yet.")
@@ -42,14 +42,14 @@ var (
 		"Times that copying the log failed and was tried again, by reason (ahead, busy, changed, denied, full, other, timeout, unfenced, unreachable).", "reason")
 )
 
-// Describe implements prometheus.Collector.
+// Describe implements prometheus.Collector: it sends the descriptions of the copy's metrics.
 func (k *Copier) Describe(all chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{sequence, lagRecords, lagSeconds, objects, bytes, failures} {
 		all <- d
 	}
 }
 
-// Collect implements prometheus.Collector.
+// Collect implements prometheus.Collector: it sends the current values of the copy's metrics.
 func (k *Copier) Collect(all chan<- prometheus.Metric) {
 	st := k.Status()
 	one := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {

@@ -16,9 +16,9 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Status says how far the copy is, and why it is behind.
+// Status says through which record the log is copied, and why the copy is behind.
 type Status struct {
-	Copied   events.Sequence // last record up to which the copy is complete
+	Copied   events.Sequence // the last record that was copied, with all before it
 	Lag      uint64          // number of durable records after Copied
 	Behind   time.Duration   // age of the oldest record after Copied; 0 for none
 	Problem  string          // why nothing is copied; empty if nothing is wrong
@@ -27,10 +27,10 @@ type Status struct {
 	Failures map[string]uint64
 }
 
-// Reasons are the classes by which failures are counted in a metric.
+// Reasons are the labels by which the metric of failed copies is split; reason chooses one.
 var Reasons = []string{"ahead", "busy", "changed", "denied", "full", "other", "timeout", "unfenced", "unreachable"}
 
-// reason returns the class of a failure.
+// reason returns the label of the failure err, one of Reasons.
 func reason(err error) string {
 	var ahead *backup.AheadError
 	var network net.Error
@@ -55,7 +55,7 @@ func reason(err error) string {
 	return "other"
 }
 
-// state holds the values of Status. It is safe for concurrent use.
+// state holds what Status returns, and what was last logged. It is safe for concurrent use.
 type state struct {
 	logger  *slog.Logger
 	durable func() (events.Identity, store.Head)
@@ -64,10 +64,10 @@ type state struct {
 
 	mu       sync.Mutex
 	status   Status
-	begun    bool // a pass has completed since the start
-	over     bool // the copy has records that the log lacks; copying has ended
+	begun    bool // one pass (round of copying) has succeeded since the start
+	over     bool // copying has ended, because the copy has records that the log lacks
 	oldest   events.Sequence
-	written  time.Time // when the record after oldest was written: a cache for since
+	written  time.Time // when the record after oldest was written, as found by since
 	told     string
 	toldAt   time.Time
 	troubled bool
@@ -82,7 +82,7 @@ func (s *state) init(c *Config, through events.Sequence) {
 	}
 }
 
-// Status returns the state of the copying.
+// Status says through which record the log is copied, and why the copy is behind.
 func (k *Copier) Status() Status {
 	_, head := k.Durable()
 	s := &k.state
@@ -97,13 +97,13 @@ func (k *Copier) Status() Status {
 	return st
 }
 
-// since returns when the oldest record that the copy lacks was written. If the log pruned it, the oldest remaining
-// record is used. The caller holds mu.
+// since returns when the oldest record that the copy lacks was written. If the log has deleted that record, it takes
+// the oldest one that remains. copied is the last record in the copy. The caller holds mu.
 func (s *state) since(copied events.Sequence) time.Time {
 	if s.oldest == copied && !s.written.IsZero() {
 		return s.written
 	}
-	s.oldest, s.written = copied, time.Now() // this value remains if the log is closed and yields nothing
+	s.oldest, s.written = copied, time.Now() // remains if the log is closed and yields no record
 	for _, from := range []events.Sequence{copied + 1, 0} {
 		for r, err := range s.log.Read(context.Background(), from) {
 			if err == nil {
@@ -116,7 +116,8 @@ func (s *state) since(copied events.Sequence) time.Time {
 	return s.written
 }
 
-// through returns the last record up to which the copy is complete; begun is false before the first pass.
+// through returns the last record that was copied; begun is false until the first pass (round of copying) has
+// succeeded.
 func (s *state) through() (copied events.Sequence, begun bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +130,7 @@ func (s *state) ended() bool {
 	return s.over
 }
 
-// step counts an object that was written.
+// step counts an object that was written to the copy.
 func (s *state) step(step backup.Step) {
 	if step.Deleted || step.There {
 		return
@@ -140,7 +141,8 @@ func (s *state) step(step backup.Step) {
 	s.status.Bytes += uint64(step.Bytes)
 }
 
-// copied notes a completed pass, and logs what the copy lost or dropped.
+// copied stores the result of a successful pass (round of copying). It logs which records could not be copied, and
+// which the copy dropped.
 func (s *state) copied(r *backup.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,17 +160,18 @@ func (s *state) copied(r *backup.Result) {
 	}
 }
 
-// count counts a failure by its class.
+// count counts a failure in the metric, under the label that reason returns.
 func (s *state) count(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status.Failures[reason(err)]++
 }
 
-// again is the time after which the same problem is logged again.
+// again is how long a problem is not logged again.
 const again = time.Minute
 
-// fail notes why a pass failed. It logs the failure if its class is new or was last logged more than a minute ago.
+// fail notes why a pass (round of copying) failed. It logs the failure if its label is new, or was last logged more
+// than a minute ago.
 func (s *state) fail(err error) {
 	s.count(err)
 	s.mu.Lock()

@@ -22,8 +22,8 @@ const (
 	clockMost = 15 * time.Minute // difference of the clocks above which S3 servers refuse requests
 )
 
-// copyPlace tries out everything that the controller does at the destination of the copy, with a test object of its
-// own. It also reports the existing copy.
+// copyPlace does everything at the destination of the copy that the controller will do there, with a test object of its
+// own, and returns what it found. It also reports a copy that exists already.
 func copyPlace(ctx context.Context, c *Config) []Finding {
 	place := c.Copy.Place
 	if place == nil {
@@ -47,7 +47,7 @@ func copyPlace(ctx context.Context, c *Config) []Finding {
 	return []Finding{isThere(ctx, place, OK)}
 }
 
-// able returns findings about features that the destination lacks.
+// able returns a finding for each feature that the destination of the copy lacks.
 func able(c *Config, found copylog.Probe) (all []Finding) {
 	if !found.Fenced {
 		f := Finding{
@@ -81,7 +81,7 @@ func clockOf(place copylog.Place, ahead time.Duration) []Finding {
 	return []Finding{f}
 }
 
-// isThere returns a finding that describes the existing copy, or says that there is none.
+// isThere returns a finding about the copy that exists at the destination, or that says that there is none.
 func isThere(ctx context.Context, place copylog.Place, level Level) Finding {
 	content, _, err := copylog.ReadAll(ctx, place, copylog.ManifestName, copylog.MostManifest)
 	if errors.Is(err, fs.ErrNotExist) {

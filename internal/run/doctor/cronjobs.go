@@ -40,7 +40,7 @@ func cronJobs(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// cronCensus is what the objects of all CronJobs show.
+// cronCensus is what the CronJob objects show about which controller runs them.
 type cronCensus struct {
 	found, suspended int
 	newest           time.Time // newest time in a status written under the built-in controller's name

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Log is the directory for the controller's log.
+// Log says where the controller's log is, and how large it may get.
 type Log struct {
 	Dir string // empty if none was named; need not exist
 	Max int64  // --log-max-size; 0 for no limit
@@ -30,7 +30,8 @@ const (
 	ahead24        = 24 << 20 // bytes that the log reserves on the disk before it needs them
 )
 
-// unfit maps the file systems that a log should not be on, by their magic number in statfs.
+// unfit maps the magic number of a file system (from statfs) on which a log should not be, to its name and how bad that
+// is.
 var unfit = map[int64]struct {
 	name  string
 	level Level
@@ -66,7 +67,7 @@ func disk(ctx context.Context, c *Config) []Finding {
 	return speed(ctx, dir, free, found)
 }
 
-// room checks whether the log has enough space.
+// room checks whether the file system has enough free space for the log.
 func room(c *Config, dir string, free int64) (found []Finding) {
 	switch used := sizeOf(c.Log.Dir); {
 	case free < 2*ahead24:
@@ -84,7 +85,8 @@ func room(c *Config, dir string, free int64) (found []Finding) {
 	return found
 }
 
-// speed measures the latency of durable writes and adds the result to found. A good result comes first in the list.
+// speed measures the latency of durable writes, and adds the result to found. A good result becomes the first in the
+// list.
 func speed(ctx context.Context, dir string, free int64, found []Finding) []Finding {
 	took, err := measure(ctx, dir)
 	switch {
@@ -144,7 +146,7 @@ func sizeOf(dir string) (total int64) {
 	return total
 }
 
-// measure writes pages durably, in the same way as the log does, and returns the latencies in ascending order.
+// measure makes small durable writes, as the log does, and returns their latencies in ascending order.
 func measure(ctx context.Context, dir string) (took []time.Duration, err error) {
 	f, err := os.CreateTemp(dir, ".jobledger-doctor-")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Level is the severity of a finding.
 type Level string
 
-// The levels.
+// The levels, from good to bad; Unknown means that the check could not be made.
 const (
 	OK      Level = "ok"
 	Note    Level = "note"    // worth knowing; no action needed
@@ -120,7 +120,8 @@ func worse(a, b Level) bool {
 // well returns the single finding of a check that found no problem.
 func well(text string) []Finding { return []Finding{{Level: OK, Text: text}} }
 
-// Limits of the lists that a check reads, so that it does not overload the server: 20 pages of 500 objects.
+// Limits of the lists that a check reads, so that it does not overload the server: 20 pages of 500 objects, 10,000
+// objects.
 const (
 	pageSize = 500
 	pages    = 20

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// features reports which features the server lacks that a controller with these settings needs, or that the files of
+// features reports the features that the server lacks, and that a controller with these settings or the files of
 // deploy/ need.
 func features(ctx context.Context, c *Config) []Finding {
 	_, v, err := serverVersion(c)

@@ -12,11 +12,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// held: a terminating pod is reported if its deletion was due this long ago, its containers have ended, and a finalizer
-// remains.
+// held is how long after its due deletion a pod is reported, if its containers have ended and only a finalizer keeps
+// it.
 const held = 5 * time.Minute
 
-// finalizers finds pods that cannot be deleted because of a leftover tracking finalizer.
+// finalizers reports pods that cannot be deleted, because the tracking finalizer was left on them.
 func finalizers(ctx context.Context, c *Config) []Finding {
 	stuck := map[string]int{}
 	example := map[string]string{}

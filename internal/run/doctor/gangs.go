@@ -22,8 +22,8 @@ var (
 	withAlpha      = version.MajorMinor(1, 36)
 )
 
-// served reports whether the server has PodGroups in this version of the API group. The group alone proves nothing,
-// because it also contains PriorityClasses.
+// served reports whether the server has PodGroups in this version of the API group; of is the group and version. The
+// group alone proves nothing, because it also contains PriorityClasses.
 func served(c *Config, of string) bool {
 	list, err := c.Client.Discovery().ServerResourcesForGroupVersion(of)
 	if err != nil {
@@ -109,8 +109,8 @@ func alphaGroups(ctx context.Context, c *Config, v *version.Version) []Finding {
 	}}
 }
 
-// countRaw returns the number of objects in a list: those of the first page, and the server's count of the remaining
-// ones.
+// countRaw returns the number of objects in the list at path. It reads the first page, and adds the server's count of
+// the remaining objects.
 func countRaw(ctx context.Context, c *Config, path string) (int, error) {
 	read := c.Raw
 	if read == nil {

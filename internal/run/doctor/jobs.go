@@ -15,11 +15,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// unbegun is how long a Job may wait for its controller before it is reported. A running controller starts a Job within
+// unbegun is how long a Job may wait for its controller before it is reported. A running controller begins a Job within
 // a second.
 const unbegun = time.Minute
 
-// census counts which controllers run which Jobs, as far as the objects show it.
+// census counts which controllers run which Jobs, as far as the Job objects show it.
 type census struct {
 	ours, builtin, others int
 	scheduling            int               // unfinished Jobs of ours that set spec.scheduling
@@ -68,8 +68,8 @@ func jobs(ctx context.Context, c *Config) []Finding {
 // choose these names.
 const mostWaited = 5
 
-// unbegun reports Jobs that no controller starts. For Jobs of other controllers it only warns: those are not our
-// concern, and any user who may create Jobs can name a controller that does not exist.
+// unbegun returns findings about Jobs that no controller begins. For Jobs of other controllers it only warns: they do
+// not concern us, and any user who may create Jobs can name a controller that does not exist.
 func (all *census) unbegun() (found []Finding) {
 	names := slices.SortedFunc(maps.Keys(all.waiting), func(a, b string) int {
 		return cmp.Or(-cmp.Compare(all.waiting[a], all.waiting[b]), cmp.Compare(a, b))
@@ -162,8 +162,8 @@ func (all *census) add(j *batchv1.Job, now time.Time) {
 	}
 }
 
-// asksInVain reports whether the Job is ours and unfinished, and sets spec.scheduling. The caller decides whether that
-// has an effect.
+// asksInVain reports whether the Job is ours and unfinished, and asks for a gang in spec.scheduling. The caller decides
+// whether that field has an effect.
 func asksInVain(j *batchv1.Job, c *Config) bool {
 	by := ""
 	if j.Spec.ManagedBy != nil {
@@ -214,9 +214,9 @@ func newestOf(now time.Time, times ...*metav1.Time) (newest time.Time) {
 // apart is the assumed largest difference between the clocks of two controllers.
 const apart = time.Minute
 
-// byAnother reports whether a controller other than ours wrote a status at the given time, within the last hour: no
-// controller of ours renewed its Lease then. A running controller of ours looks for the built-in controller itself, and
-// reports it (docs/design/0008-two-controllers.md).
+// byAnother reports whether a controller other than ours wrote a status at the given time, in the last hour. It
+// concludes this if no controller of ours renewed its Lease at that time. A running controller of ours looks for the
+// built-in controller itself, and reports it (docs/design/0008-two-controllers.md).
 func (c *Config) byAnother(ctx context.Context, at time.Time) bool {
 	if c.Now().Sub(at) >= time.Hour {
 		return false

@@ -10,11 +10,11 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
-// leaseHolder reports the holder of the Lease, and holders of other Leases for the same Jobs.
+// leaseHolder reports which process holds the Lease, and which hold other Leases for the same Jobs.
 func leaseHolder(ctx context.Context, c *Config) []Finding {
 	switch {
 	case c.Settings.Mode == events.ModeObserve:
-		return nil // it writes nothing, so it needs no Lease
+		return nil // observe mode writes nothing, so it needs no Lease
 	case !c.Lease.On:
 		return []Finding{{
 			Level: Warning, Text: "no Lease is held (--leader-elect=false): nothing keeps two controllers with two logs apart", Do: "leave --leader-elect on",
@@ -31,7 +31,7 @@ func leaseHolder(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// heldIn returns the findings about the Lease in a namespace.
+// heldIn returns the findings about the Lease in one namespace.
 func (c *Config) heldIn(ctx context.Context, namespace string) []Finding {
 	own := namespace == c.Lease.Namespace
 	name := namespace + "/" + lease.UsualName
@@ -72,7 +72,7 @@ func (c *Config) heldIn(ctx context.Context, namespace string) []Finding {
 	return well(fmt.Sprintf("the Lease %s is held by %s", name, said.Holder))
 }
 
-// age returns the time since a Lease was renewed. The time of the renewal is by its holder's clock; known is false if
+// age returns the time since the holder last renewed a Lease. The renewal is in the holder's clock; known is false if
 // it is a minute or more in the future.
 func (c *Config) age(said *lease.Judged) (age time.Duration, known bool) {
 	age = c.Now().Sub(said.Renewed)
@@ -87,8 +87,9 @@ func (c *Config) scope() string {
 	return lease.Everywhere
 }
 
-// newestLease returns when a trusted Lease of ours for these Jobs was last renewed. Before that time, a controller of
-// ours may have written statuses. ok is false if one may still be running, or if this cannot be determined.
+// newestLease returns when a trusted Lease of ours for these Jobs was last renewed. Until that time, a controller of
+// ours may have written statuses. ok is false if such a controller may still be running, or if this cannot be
+// determined.
 func (c *Config) newestLease(ctx context.Context) (newest time.Time, ok bool) {
 	for _, namespace := range append(slices.Clone(lease.OperatorNamespaces), c.Settings.Namespace) {
 		if namespace == "" {

@@ -8,10 +8,10 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// logKept asks the controller that writes the log whether the log and the controller are healthy.
+// logKept reports whether the log is healthy; it asks the controller that writes the log.
 func logKept(ctx context.Context, c *Config) []Finding {
 	if c.Log.Dir == "" || c.Log.Ready == nil {
-		return nil // the check named disk has reported it
+		return nil // the check named disk has reported that no log was named
 	}
 	lines, running, err := c.Log.Ready(ctx)
 	switch {
@@ -35,7 +35,8 @@ func logKept(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// branches reports the branches of the log: ends that were set aside, because a new leader did not have them.
+// branches reports the branches of the log: records at its end that were set aside, because a new leader did not have
+// them.
 func branches(c *Config) (found []Finding) {
 	all, err := open.Branches(c.Log.Dir)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // natsWait is the time limit for the server's answers.
 const natsWait = 5 * time.Second
 
-// natsServer checks the NATS server and the stream, if records are to be published.
+// natsServer checks the NATS server and its stream, if the log's records are to be published there.
 func natsServer(ctx context.Context, c *Config) []Finding {
 	if c.NATS == nil {
 		return nil

@@ -13,16 +13,16 @@ import (
 	"github.com/jobledger/jobledger/internal/run/replicating"
 )
 
-// Replicate describes the replication of the log.
+// Replicate says whether a NATS stream replicates the log, and how.
 type Replicate struct {
 	Config *replicating.Config // nil if the log is not replicated
-	Synced bool                // --replicate-assume-synced
+	Synced bool                // the operator says that the servers sync their disks (--replicate-assume-synced)
 }
 
-// replicateWait is the time limit for the answers of the servers, and of their monitoring addresses.
+// replicateWait is the time limit for the answers of the NATS servers, and of their monitoring addresses.
 const replicateWait = 10 * time.Second
 
-// ownAccount tells the operator about a danger that no NATS client can see.
+// ownAccount is a sentence for the operator about a danger that no NATS client can see.
 const ownAccount = "who else may publish to the stream cannot be seen from here, and one message of theirs can stop it: " +
 	"give the log a NATS account of its own, with one user"
 
@@ -67,7 +67,8 @@ func replicatedLog(ctx context.Context, c *Config) (found []Finding) {
 	return append(found, Finding{Level: level, Text: is}, Finding{Level: Note, Text: ownAccount})
 }
 
-// synced returns a finding if it is not known whether the servers sync their disks before they acknowledge a message.
+// synced returns a finding if it cannot be seen that the NATS servers write a message to the disk (sync) before they
+// acknowledge it.
 func (c *Config) synced(e *replicating.Examined) []Finding {
 	const proof = "give the monitoring addresses of all servers (--replicate-monitor), also those that are offline now"
 	monitored := len(c.Replicate.Config.Monitor) > 0

@@ -15,16 +15,19 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
-// right is a right that a controller needs.
+// right is a right (RBAC) that a controller needs.
 type right struct {
 	group, resource, subresource string
 	path                         string // URL path, of the API server or of a controller; if set, there is no resource
 	verbs                        []string
-	name                         string               // name of the only object that it is for; empty for all
-	namespace                    func(*Config) string // nil for the namespace of the settings
-	need                         func(*Config) bool   // nil for always
-	file                         string               // file of deploy/ that grants it; empty for the mode's main one
-	without                      string               // what a controller cannot do without it; empty if it cannot work
+	// name of the only object that the right is for; empty for all objects
+	name      string
+	namespace func(*Config) string // returns the namespace; nil for the namespace of the settings
+	need      func(*Config) bool   // reports whether the controller needs the right; nil for always
+	// file of deploy/ that grants the right; empty for the main file of the mode
+	file string
+	// what the controller cannot do without the right; empty if it cannot work at all
+	without string
 }
 
 func works(c *Config) bool      { return c.Settings.Mode != events.ModeObserve }
@@ -145,8 +148,8 @@ func rights(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// noAccount is called when rights are missing. It reports if the account does not exist: its name was mistyped, or it
-// must still be created. It reports nothing without the right to look.
+// noAccount reports that the ServiceAccount does not exist: its name was mistyped, or it must still be created. It is
+// called when rights are missing. It reports nothing without the right to look.
 func noAccount(ctx context.Context, c *Config) []Finding {
 	namespace, name, _ := strings.Cut(c.Account, "/")
 	if c.Account == "" {
@@ -174,7 +177,7 @@ func who(c *Config) string {
 	return "the ServiceAccount " + c.Account
 }
 
-// text returns words for verbs of the right: "create, patch events (core) in all namespaces".
+// text describes the right for messages: "create, patch events (core) in all namespaces". verbs are those to name.
 func (r *right) text(c *Config, verbs []string) string {
 	if r.path != "" {
 		return fmt.Sprintf("%s the non-resource URL %s", strings.Join(verbs, ", "), r.path)
@@ -192,7 +195,7 @@ func (r *right) text(c *Config, verbs []string) string {
 	return fmt.Sprintf("%s %s (%s) %s", strings.Join(verbs, ", "), resource, group, where)
 }
 
-// from returns the file that grants the right.
+// from returns the name of the file of deploy/ that grants the right.
 func (r *right) from(c *Config) string {
 	switch {
 	case r.file != "":
@@ -211,7 +214,7 @@ func (r *right) in(c *Config) string {
 	return c.Settings.Namespace
 }
 
-// may asks the API server whether the account has the right.
+// may asks the API server whether the ServiceAccount has the right for this verb.
 func (r *right) may(ctx context.Context, c *Config, verb string) (bool, error) {
 	var path *authorizationv1.NonResourceAttributes
 	attributes := &authorizationv1.ResourceAttributes{

@@ -19,8 +19,8 @@ var (
 	newest = version.MajorMinor(1, 37)
 )
 
-// server reports a server whose version is too old or too new. A server that does not answer is a Problem: otherwise a
-// script that waits for a cluster would continue without one.
+// server reports an API server that does not answer, or whose version is too old or too new. No answer is a Problem, so
+// that a script that waits for a cluster does not continue without one.
 func server(_ context.Context, c *Config) []Finding {
 	name, v, err := serverVersion(c)
 	switch {
@@ -37,11 +37,11 @@ func server(_ context.Context, c *Config) []Finding {
 	return []Finding{skew(c, name, v)}
 }
 
-// errNoAnswer: the API server answers no request.
+// errNoAnswer is returned if the API server does not answer.
 var errNoAnswer = errors.New("the API server does not answer")
 
-// serverVersion returns the server's version as a name for messages, and the minor version whose behavior it has, which
-// differs if the server emulates an older one.
+// serverVersion returns the server's version twice: as text for messages, and as the minor version whose behavior the
+// server has. The second is older if the server emulates an older version.
 func serverVersion(c *Config) (name string, v *version.Version, err error) {
 	info, err := c.Client.Discovery().ServerVersion()
 	switch {
@@ -63,7 +63,7 @@ func serverVersion(c *Config) (name string, v *version.Version, err error) {
 	return name, v, nil
 }
 
-// skew compares the server's version with the supported ones.
+// skew returns a finding about the server's version: whether this program supports it.
 func skew(c *Config, name string, v *version.Version) Finding {
 	span := fmt.Sprintf("this program is for %s to %s", oldest, newest)
 	switch {
@@ -98,7 +98,7 @@ const (
 	clockProblem = 30 * time.Second
 )
 
-// clock compares the clock of this machine with the server's, which is known to whole seconds only.
+// clock compares the clock of this machine with the API server's, of which only whole seconds are known.
 func clock(_ context.Context, c *Config) []Finding {
 	there, ok := c.Clock()
 	if !ok {

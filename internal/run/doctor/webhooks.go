@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// hook is the part of an admission webhook that matters here. The webhook is mutating or validating.
+// hook is what matters here of an admission webhook, mutating or validating.
 type hook struct {
 	configuration, name string
 	client              admissionv1.WebhookClientConfig
@@ -32,8 +32,8 @@ var writes = []struct {
 	{"batch", "jobs/status", admissionv1.Update, "writes of a Job's status"},
 }
 
-// webhooks reports the webhooks that are called for the controller's writes and block them, because nothing serves the
-// webhook.
+// webhooks reports webhooks that block the controller's writes, because the API server calls them and no endpoint
+// serves them.
 func webhooks(ctx context.Context, c *Config) []Finding {
 	if c.Settings.Mode == events.ModeObserve {
 		return nil // observe mode writes nothing
@@ -66,7 +66,7 @@ func webhooks(ctx context.Context, c *Config) []Finding {
 }
 
 // gone returns a finding if requests fail without an answer of the webhook, and no endpoint serves it. It can tell only
-// for a webhook behind a Service.
+// for a webhook behind a Service. asked are the requests of ours for which the webhook is called.
 func (h *hook) gone(ctx context.Context, c *Config, asked []string) (Finding, bool) {
 	if h.client.Service == nil || !h.must {
 		return Finding{}, false
@@ -134,8 +134,8 @@ func hooks(ctx context.Context, c *Config) ([]hook, error) {
 
 func failing(p *admissionv1.FailurePolicyType) bool { return p == nil || *p == admissionv1.Fail }
 
-// asksAbout reports whether the rule covers such a request. It ignores selectors: an object that they exclude today may
-// match tomorrow.
+// asksAbout reports whether the webhook's rule covers such a request. It ignores selectors, because an object that they
+// exclude today may match tomorrow.
 func asksAbout(r admissionv1.RuleWithOperations, group, resource string, operation admissionv1.OperationType) bool {
 	has := func(list []string, words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })

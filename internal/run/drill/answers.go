@@ -18,14 +18,14 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Live is the log from which the copy was made. A controller may be writing it.
+// Live is the log from which the tested copy was made. A controller may be writing it.
 type Live struct {
 	history.Source
 	// Ask asks the live log a question.
 	Ask func(ctx context.Context, q *ask.Asked[explain.Answer]) (*explain.Answer, error)
 }
 
-// amongJobs: the Jobs to explain are chosen from this number of newest Jobs.
+// amongJobs is the number of newest Jobs among which those to explain are chosen.
 const amongJobs = 2000
 
 // What the report says about a Job's answer from the live log (the log that was copied).
@@ -37,8 +37,8 @@ const (
 	liveNotRead = "was not asked"
 )
 
-// answers explains some Jobs from the restored log, spread over the newest ones. It compares each answer with the
-// answer of the live log as of the same record.
+// answers explains some of the newest Jobs from the restored log, and compares each answer with the live log's (the log
+// that was copied). Both answer as of the copy's last record.
 func (r *running) answers(ctx context.Context) (Check, error) {
 	own := history.Local{Log: r.log, Lists: joblist.New(joblist.Config{
 		Log: r.log, Files: store.FilesOf(r.log), Dir: r.space.log(), Keep: true,
@@ -80,13 +80,13 @@ func (r *running) answers(ctx context.Context) (Check, error) {
 	return c, nil
 }
 
-// liveSide is what is known about the live log.
+// liveSide is what the drill found out about the live log, from which the copy was made.
 type liveSide struct {
 	first  events.Sequence // the oldest record that the live log still has
 	pruned bool            // the live log has deleted records that the copy has
 }
 
-// liveLog checks that the live log is the one that was copied, and has all records of the copy.
+// liveLog checks that the live log is the log that was copied, and has all records of the copy.
 func (r *running) liveLog(ctx context.Context, own history.Local) (side liveSide, err error) {
 	if r.Live == nil {
 		return side, nil
@@ -118,7 +118,8 @@ func firstOf(ctx context.Context, src history.Source) (events.Sequence, error) {
 	return 0, nil
 }
 
-// explained explains one Job, and returns how the live log's answer differs from the restored log's.
+// explained explains one Job from the restored log. It returns how the answer differs from that of the live log (the
+// log that was copied).
 func (r *running) explained(ctx context.Context, own history.Local, live liveSide, s *history.Summary) (job Job,
 	differs []string, err error) {
 	job = Job{Namespace: s.Namespace, Name: s.Name, UID: s.UID, Live: liveNotRead}
@@ -155,8 +156,8 @@ func (r *running) explained(ctx context.Context, own history.Local, live liveSid
 	return job, differs, err
 }
 
-// compare compares the answers of the restored and the live log about the Job, sets j.Live, and returns how they
-// differ.
+// compare returns how the answers of the restored and the live log about the Job differ. It sets j.Live, which says
+// this in a word for the report.
 func (j *Job) compare(restored, live *explain.Answer, side liveSide) (differs []string, err error) {
 	a, err := ask.Write(restored, nil)
 	if err != nil {
@@ -178,7 +179,7 @@ func (j *Job) compare(restored, live *explain.Answer, side liveSide) (differs []
 	return differs, nil
 }
 
-// question returns the question to explain a Job as of the copy's last record.
+// question returns the question to explain the Job s as of the copy's last record.
 func (r *running) question(s *history.Summary) (*ask.Asked[explain.Answer], error) {
 	q := ask.Explain.New()
 	for flag, value := range map[string]string{"at": strconv.FormatUint(uint64(r.plan.Copy.Head.Sequence), 10),
@@ -190,7 +191,7 @@ func (r *running) question(s *history.Summary) (*ask.Asked[explain.Answer], erro
 	return q, q.Read([]string{"job/" + s.UID})
 }
 
-// firstDifference returns a piece of both answers around their first difference.
+// firstDifference returns a short piece of both texts, around the first byte that differs.
 func firstDifference(a, b []byte) string {
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {

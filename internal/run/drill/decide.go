@@ -10,9 +10,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// decisions makes the newest decisions again from the records, and compares them with the recorded ones. It begins at a
-// file from which on there are at least Config.Decisions of them. That file begins with a checkpoint of the earlier
-// state; the checkpoints of later files are compared with the state that the records give.
+// decisions makes the newest decisions of the copy again, and compares them with the recorded ones. It begins with the
+// newest file after whose beginning there are at least Config.Decisions decisions. That file begins with a checkpoint
+// (the state so far); the checkpoints of later files are compared with the state that the records give.
 func (r *running) decisions(ctx context.Context) (Check, error) {
 	from, err := r.from(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 type Report struct {
 	Passed  bool      `json:"passed"`
 	By      string    `json:"by"`      // who ran it, and where
-	Version string    `json:"version"` // of this program
+	Version string    `json:"version"` // version of this program
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended"`
 	Seconds float64   `json:"seconds"`
@@ -45,7 +45,7 @@ type Copy struct {
 	Bytes   int64     `json:"bytes,omitempty"` // number of bytes that a restore reads
 }
 
-// Check is the result of one check.
+// Check is the result of one check of the restored log.
 type Check struct {
 	Name    string   `json:"name"`
 	Outcome Outcome  `json:"outcome"`
@@ -60,13 +60,13 @@ type Job struct {
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 	Verdict   string `json:"verdict"`
-	Live      string `json:"live"` // how the answer of the live log compares
+	Live      string `json:"live"` // how the live log's answer compares; one of the constants live…
 }
 
-// mostDetails limits the details of a check in the report; the remaining ones are only counted.
+// mostDetails limits how many details of a check the report names; it says how many more there are.
 const mostDetails = 20
 
-// told returns the first 20 details, and a line with the number of the remaining ones.
+// told returns the first 20 details; if there are more, a line with their number follows.
 func told(details []string) []string {
 	if more := len(details) - mostDetails; more > 0 {
 		return append(details[:mostDetails:mostDetails], fmt.Sprintf("and %d more", more))
@@ -74,8 +74,8 @@ func told(details []string) []string {
 	return details
 }
 
-// Markdown returns the report as Markdown. Texts from outside lose their control characters, and Markdown syntax in
-// them is escaped.
+// Markdown returns the report as Markdown. In texts from outside, such as names, it removes control characters and
+// escapes the characters that Markdown uses.
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	result := "passed"

@@ -22,9 +22,10 @@ import (
 // Config says what to test.
 type Config struct {
 	Place    copylog.Place
-	Manifest string // name of an earlier manifest; empty for MANIFEST
-	Dir      string // an empty or new directory; empty for the system's directory for temporary files
-	Apart    []Apart
+	Manifest string // name of an earlier manifest (list of the copy's objects); empty for the newest, MANIFEST
+	// an empty or new directory, in which the log is restored; empty for the system's directory for temporary files
+	Dir   string
+	Apart []Apart
 
 	Decisions int   // least number of newest decisions to replay; 0 for all
 	Jobs      int   // number of Jobs to explain
@@ -58,11 +59,11 @@ type running struct {
 	log    store.Archive
 	damage store.Damage
 
-	unfounded bool // a record refers to an earlier record that is missing: the checks that fold records are skipped
+	unfounded bool // a record refers to an earlier record that is missing, so checks that fold records are skipped
 }
 
-// Run carries out a drill. It returns an error if the drill could not be carried out: a UsageError, or ctx's error. The
-// results of the checks, also of failed ones, are in the report.
+// Run tests a copy by restoring it. The results of the checks, also of failed ones, are in the report. An error means
+// that the test could not be made: a UsageError, or ctx's error.
 func Run(ctx context.Context, config *Config) (*Report, error) {
 	c := *config
 	if c.Clock == nil {
@@ -82,13 +83,13 @@ func Run(ctx context.Context, config *Config) (*Report, error) {
 		By: c.By, Version: c.Version, Began: c.Clock().UTC(), Copy: Copy{Place: c.Place.String()}, Jobs: []Job{},
 	}}
 	defer func() {
-		if r.space != nil { // still set if a check panicked
+		if r.space != nil { // it is still there if a check panicked
 			_ = r.space.remove()
 		}
 	}()
 	err = r.checks(ctx)
 	if ctx.Err() != nil {
-		err = ctx.Err() // a check of an interrupted drill says nothing about the copy
+		err = ctx.Err() // the checks of an interrupted drill say nothing about the copy
 	}
 	removed := r.check(checkRemoved, func() (Check, error) {
 		r.space = nil
@@ -106,7 +107,7 @@ func Run(ctx context.Context, config *Config) (*Report, error) {
 	return r.report, nil
 }
 
-// gone returns an error if the directory still exists.
+// gone returns an error if the directory of the drill still exists.
 func (s *space) gone() error {
 	if _, err := os.Lstat(s.dir); err == nil {
 		return fmt.Errorf("%s could not be removed", s.dir)
@@ -118,7 +119,7 @@ func (s *space) gone() error {
 func (r *running) checks(ctx context.Context) error {
 	steps := []struct {
 		name  string
-		needs bool // the following checks need it
+		needs bool // the checks after this one need it
 		run   func(context.Context) (Check, error)
 	}{
 		{checkManifest, true, r.manifest},
@@ -130,7 +131,7 @@ func (r *running) checks(ctx context.Context) error {
 	}
 	defer func() {
 		if r.log != nil {
-			_ = r.log.Close() // opened only for reading
+			_ = r.log.Close() // an error says nothing: the log was opened only for reading
 		}
 	}()
 	failed := ""
@@ -151,8 +152,8 @@ func (r *running) checks(ctx context.Context) error {
 	return nil
 }
 
-// check makes one check and adds its result to the report. It reports whether the check did not fail; an error of run
-// means that it failed.
+// check makes one check, adds its result to the report, and reports whether the next checks can go on. An error of run
+// means that the check failed.
 func (r *running) check(name string, run func() (Check, error)) bool {
 	began := r.Clock()
 	c, err := run()
@@ -237,7 +238,7 @@ func (r *running) verify(ctx context.Context) (Check, error) {
 		report.Head.Hash), Details: report.Notes}, nil
 }
 
-// states compares the lists of Jobs that were restored with lists made from the records of each file.
+// states compares the restored lists of Jobs with lists that it makes from the records of each file.
 func (r *running) states(ctx context.Context) (Check, error) {
 	checked, err := joblist.Check(ctx, joblist.Config{Log: r.log, Files: store.FilesOf(r.log), Dir: r.space.log()})
 	if err != nil {

@@ -12,35 +12,35 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// UsageError: the given directory must not be used for a drill.
+// UsageError says why the given directory must not be used for a drill (a test restore).
 type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
 
-// Apart is a directory that a drill must stay out of.
+// Apart is a directory in which no drill (test restore) may be made.
 type Apart struct {
 	Dir  string
 	What string // a name for messages, such as "the live log"
 }
 
-// Names of a drill's directory and of what it contains: a lock file, and the restored log.
+// Names of a drill's directory (prefix), and in it of a lock file and of the restored log.
 const (
 	prefix   = "jobledger-drill-"
 	lockName = "DRILL"
 	logName  = "log"
 )
 
-// space is the directory of one drill.
+// space is the directory in which one drill restores its log.
 type space struct {
 	dir  string
-	made string   // the directory that contains dir, if the drill created that too; else empty
+	made string   // directory around dir that the drill created, too; empty if it existed
 	lock *os.File // locked during the drill, so that no other drill deletes the directory as a leftover
 }
 
 func (s *space) log() string { return filepath.Join(s.dir, logName) }
 
-// newSpace creates a directory for the drill inside around, which must be empty or new. If around is "", it creates the
-// directory inside the system's directory for temporary files.
+// newSpace creates a directory for one drill (a test restore) inside around, which must be empty or new; "" stands for
+// the system's directory for temporary files. The directory must not be inside one of apart.
 func newSpace(around string, apart []Apart) (*space, error) {
 	own := around != ""
 	if !own {
@@ -89,7 +89,7 @@ func makeSpace(around string) (*space, error) {
 	return &space{dir: dir, lock: lock}, nil
 }
 
-// remove deletes every directory that the drill created.
+// remove deletes the directories that the drill created.
 func (s *space) remove() error {
 	err := os.RemoveAll(s.dir)
 	if s.made != "" {
@@ -98,7 +98,7 @@ func (s *space) remove() error {
 	return errors.Join(err, s.lock.Close())
 }
 
-// isEmpty returns an error if the directory contains anything except directories of running drills.
+// isEmpty returns an error if the directory contains anything but directories of running drills.
 func isEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -112,7 +112,8 @@ func isEmpty(dir string) error {
 	return nil
 }
 
-// removeLeftovers deletes the directories of killed drills: those of this user whose lock no process holds.
+// removeLeftovers deletes the directories of drills that were killed: those of this user with a lock file that no
+// process has locked.
 func removeLeftovers(around string) error {
 	entries, err := os.ReadDir(around)
 	if err != nil {
@@ -132,7 +133,8 @@ func removeLeftovers(around string) error {
 	return nil
 }
 
-// left locks the directory of a killed drill and returns the lock; nil if dir is not such a directory.
+// left returns the lock of a killed drill's directory, now locked by this process; nil if dir is not the directory of a
+// killed drill.
 func left(dir string) *os.File {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -146,7 +148,7 @@ func left(dir string) *os.File {
 		return nil
 	}
 	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		_ = lock.Close() // a running drill has the lock; nothing was written
+		_ = lock.Close() // another process has the lock: that drill is running
 		return nil
 	}
 	return lock

@@ -13,8 +13,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// API wraps the executor's API: each call passes a point before and a point after it, where the process can be made to
-// end.
+// API returns api with a point before and a point after each call. At a point, the process can be made to end.
 func (p *Points) API(api executor.API) executor.API { return &pointAPI{api, p} }
 
 type pointAPI struct {
@@ -22,8 +21,9 @@ type pointAPI struct {
 	points *Points
 }
 
-// call runs do between the points before and after the call. It passes the second point only if the call succeeded. A
-// failed call may have had no effect, so a process that ends after it tests nothing.
+// call makes one call (do) with a point before and a point after it, at which the process can be made to end. It passes
+// the second point only if the call succeeded; a failed call may have had no effect, so to end there would test
+// nothing.
 func call[T any](p *Points, verb string, do func() (T, error)) (T, error) {
 	p.pass(CallBefore + "." + verb)
 	answer, err := do()
@@ -80,7 +80,7 @@ func (a *pointAPI) FindPod(ctx context.Context, namespace, name string) (*kubewi
 	return call(a.points, FindPod, func() (*kubewire.Pod, error) { return a.api.FindPod(ctx, namespace, name) })
 }
 
-// Groups wraps the API for gang scheduling in Kubernetes 1.36 with points, like API.
+// Groups returns the API for gang scheduling in Kubernetes 1.36, with a point before and after each call (see API).
 func (p *Points) Groups(api executor.GroupAPI) executor.GroupAPI { return &pointGroups{api, p} }
 
 type pointGroups struct {
@@ -108,7 +108,7 @@ func (a *pointGroups) CreatePodGroup(ctx context.Context, g *v1alpha2.PodGroup) 
 	return call(a.points, CreatePodGroup, func() (*v1alpha2.PodGroup, error) { return a.api.CreatePodGroup(ctx, g) })
 }
 
-// Workloads wraps the API for gang scheduling in Kubernetes 1.37 with points, like API.
+// Workloads returns the API for gang scheduling in Kubernetes 1.37, with a point before and after each call (see API).
 func (p *Points) Workloads(api executor.WorkloadAPI) executor.WorkloadAPI {
 	return &pointWorkloads{api, p}
 }

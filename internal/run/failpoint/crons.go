@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// Crons wraps the API for CronJobs with points, like API.
+// Crons returns the API for CronJobs, with a point before and after each call (see API).
 func (p *Points) Crons(api executor.CronAPI) executor.CronAPI { return &pointCrons{api, p} }
 
 type pointCrons struct {

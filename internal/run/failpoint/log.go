@@ -8,7 +8,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Log wraps a log so that appends, durable commits, outcomes and snapshots pass points.
+// Log returns log with points (where the process can be made to end) at appends, durable commits, outcomes and
+// snapshots.
 func (p *Points) Log(log store.Log) store.Log { return &pointLog{Log: log, points: p} }
 
 type pointLog struct {
@@ -17,10 +18,11 @@ type pointLog struct {
 
 	mu      sync.Mutex
 	told    events.Sequence // newest record that Wait reported as durable
-	noticed events.Sequence // newest record that a caller has acted on. Invariant: noticed <= told
+	noticed events.Sequence // newest record that a caller has acted on; always noticed <= told
 }
 
-// Append passes the points before and after an append, and those of an outcome if the batch has outcomes of commands.
+// Append implements store.Log, with points (where the process can be made to end) before and after the append. A batch
+// with outcomes of commands passes two more points. The log uses soon.
 func (l *pointLog) Append(b events.Batch, soon bool) store.Commit {
 	outcomes := hasOutcomes(b)
 	if outcomes {
@@ -44,8 +46,9 @@ func hasOutcomes(b events.Batch) bool {
 	return false
 }
 
-// Wait passes the points of durability. It has several callers. The first one that learns of a commit passes
-// DurableBefore. The first one that has acted on the commit, and waits for the next, passes DurableAfter.
+// Wait implements store.Log: it waits for a durable record after the record after, with two points where the process
+// can be made to end. Several goroutines call it. The first one that learns of a commit passes DurableBefore. The first
+// one that waits again passes DurableAfter, because it has acted on the commit.
 func (l *pointLog) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	l.mu.Lock()
 	if after > l.noticed && after <= l.told {
@@ -66,7 +69,8 @@ func (l *pointLog) Wait(ctx context.Context, after events.Sequence) (events.Sequ
 	return head, nil
 }
 
-// SaveSnapshot passes the points before and after a snapshot.
+// SaveSnapshot implements store.Log, with a point before and after the snapshot is saved. At a point, the process can
+// be made to end.
 func (l *pointLog) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
 	l.points.pass(SnapshotBefore)
 	if err := l.Log.SaveSnapshot(ctx, s); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Place wraps the destination of a copy: its calls pass points. As with calls to the API server, the second point is
-// passed only after a success.
+// Place returns the destination of a copy with a point before and a point after each call. At a point, the process can
+// be made to end. The second point is passed only if the call succeeded.
 func (p *Points) Place(place copylog.Place) copylog.Place { return &pointPlace{place, p} }
 
 type pointPlace struct {
@@ -45,7 +45,7 @@ func (a *pointPlace) Delete(ctx context.Context, name string) error {
 	return a.passing(DeleteObject, func() error { return a.Place.Delete(ctx, name) })
 }
 
-// Tidy implements copylog.Tidier; it passes no point.
+// Tidy implements copylog.Tidier: it passes the call on, without a point.
 func (a *pointPlace) Tidy(ctx context.Context, before time.Time) error {
 	if place, is := a.Place.(copylog.Tidier); is {
 		return place.Tidy(ctx, before)
@@ -53,7 +53,7 @@ func (a *pointPlace) Tidy(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// Written implements copylog.Dated; it passes no point.
+// Written implements copylog.Dated: it passes the call on, without a point.
 func (a *pointPlace) Written(ctx context.Context, name string) (time.Time, error) {
 	place, is := a.Place.(copylog.Dated)
 	if !is {

@@ -15,31 +15,34 @@ import (
 // when it passes that point for the third time. append.after:3:stop stops it there (SIGSTOP) until it gets SIGCONT.
 const Env = "JOBLEDGER_FAILPOINT"
 
-// The points, in the order in which a command passes them. For calls, and for destinations of copies, a verb follows
-// the name: call.before.create-pod, place.after.put-object.
+// The points, where the process can be made to end, in the order in which a command passes them. At calls and at
+// destinations of copies, the point's name ends with a verb: call.before.create-pod, place.after.put-object.
 const (
-	AppendBefore   = "append.before"   // a turn has decided; the log does not have the batch
-	AppendAfter    = "append.after"    // the log has accepted the batch; it may be durable or not
-	DurableBefore  = "durable.before"  // a commit is on the disk and not yet reported
-	DurableAfter   = "durable.after"   // the callers that waited for the commit have been told, and act on it
-	CallBefore     = "call.before"     // a durable command is about to be sent
-	CallAfter      = "call.after"      // the API server has confirmed the call; the answer is not yet reported
-	OutcomeBefore  = "outcome.before"  // the loop has folded outcomes; the log does not have their batch
-	OutcomeAfter   = "outcome.after"   // the log has accepted a batch with outcomes; it may be durable or not
+	AppendBefore  = "append.before"  // a turn of the loop has decided; the log does not have its records yet
+	AppendAfter   = "append.after"   // the log has accepted the records; they may be durable or not
+	DurableBefore = "durable.before" // records are durable, and nothing in the process knows it yet
+	DurableAfter  = "durable.after"  // whoever waited for the durable records has acted on them
+	CallBefore    = "call.before"    // a durable command is about to be sent
+	CallAfter     = "call.after"     // the API server has confirmed the call; the answer is not yet reported
+	OutcomeBefore = "outcome.before" // the loop knows the results of commands; the log does not have them yet
+	// the log has accepted records with results of commands; they may be durable or not
+	OutcomeAfter   = "outcome.after"
 	SnapshotBefore = "snapshot.before" // a snapshot is about to be saved
 	SnapshotAfter  = "snapshot.after"  // a snapshot has been saved
 	PlaceBefore    = "place.before"    // a request to the destination of a copy is about to be sent
 	PlaceAfter     = "place.after"     // the destination has confirmed the request; the answer is not yet reported
-	RefillStep     = "refill"          // a step of storing records in the log's stream again
+	RefillStep     = "refill"          // one step of a refill: records are stored in the log's stream again
 )
 
-// The verbs of calls to the API server. They include the verbs in the traits (properties) of commands.
+// The verbs at the end of the names of points at calls to the API server. All verbs in the traits (properties) of
+// commands are among them.
 const (
-	CreatePod      = "create-pod"
-	DeletePod      = "delete-pod"
-	PatchPod       = "patch-pod"
-	UpdateStatus   = "update-status"
-	FinishJob      = "finish-job" // an update-status that finishes the Job; it passes the points of both verbs
+	CreatePod    = "create-pod"
+	DeletePod    = "delete-pod"
+	PatchPod     = "patch-pod"
+	UpdateStatus = "update-status"
+	// an update of the status that finishes the Job; it passes the points of update-status, too
+	FinishJob      = "finish-job"
 	GetJob         = "get-job"
 	DeleteJob      = "delete-job"
 	FindPod        = "find-pod"
@@ -66,7 +69,7 @@ var verbs = []string{
 	CreateJob, DeleteRun, UpdateCronStatus, GetCronJob, GetRun,
 }
 
-// The verbs of requests to the destination of a copy.
+// The verbs at the end of the names of points at requests to the destination of a copy.
 const (
 	GetObject       = "get-object"
 	PutObject       = "put-object"
@@ -89,7 +92,7 @@ const (
 
 var refillSteps = []string{RefillMaking, RefillMade, RefillClaimed, RefillGrouped, RefillTaken, RefillRecorded}
 
-// Refill passes the point of a step of a refill.
+// Refill passes the point for one step of a refill (storing lost records in the log's stream again).
 func (p *Points) Refill(step string) { p.pass(RefillStep + "." + step) }
 
 // Names returns the names of all points.
@@ -107,8 +110,8 @@ func Names() []string {
 	return append(names, OutcomeBefore, OutcomeAfter, SnapshotBefore, SnapshotAfter)
 }
 
-// Points counts how often one point is passed, and ends or stops the process at the chosen time. The zero Points does
-// nothing.
+// Points counts how often one point of the program is passed, and ends or stops the process at the chosen count. The
+// zero Points does nothing.
 type Points struct {
 	name  string
 	count int
@@ -118,8 +121,8 @@ type Points struct {
 	passed int
 }
 
-// FromEnv returns the Points that the environment variable sets. If it is not set, they do nothing. It returns an error
-// for a value that it cannot parse.
+// FromEnv returns the Points that the environment variable Env describes. If it is not set, they do nothing. A value
+// that cannot be parsed is an error.
 func FromEnv(getenv func(string) string) (*Points, error) {
 	text := getenv(Env)
 	if text == "" {
@@ -152,11 +155,11 @@ func kill(reached string) {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 		panic(fmt.Sprintf("failpoint %s: kill: %v", reached, err)) // a process may always kill itself
 	}
-	select {} // wait until the signal arrives
+	select {} // wait for the signal
 }
 
-// stop stops the process like kill -STOP. It returns only after SIGCONT: the kernel stops one thread after the other,
-// and without the wait this one could run on for a while.
+// stop stops the process like kill -STOP, and returns after SIGCONT. It waits for the signal, because the kernel stops
+// one thread after the other, and this thread could otherwise continue for a moment.
 func stop(reached string) {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
@@ -168,8 +171,8 @@ func stop(reached string) {
 	<-continued
 }
 
-// pass counts a passage of the point, and ends or stops the process at the chosen one. The caller may hold locks, which
-// no longer matter when the process ends.
+// pass counts that the point of this name is passed, and ends or stops the process at the chosen count. The caller may
+// hold locks; they do not matter when the process ends.
 func (p *Points) pass(name string) {
 	if name != p.name {
 		return

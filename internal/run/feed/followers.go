@@ -11,20 +11,21 @@ import (
 )
 
 const (
-	waitsFor      = time.Second     // how long an answer without records waits for a new record
-	waitAtOnce    = 8               // number of answers that may wait at a time; further ones do not wait
-	followerGone  = 3 * time.Second // a follower that has not asked for this long counts as gone
+	waitsFor = time.Second // how long an answer without records waits for a new record
+	// number of answers that may wait for a new record at a time; further ones are sent at once
+	waitAtOnce    = 8
+	followerGone  = 3 * time.Second // a follower that has not asked for so long counts as gone
 	mostFollowers = 16              // number of followers that are remembered
 )
 
-// Follower is a process that copies the log and may lead next.
+// Follower is a process that copies this log, and may become the leader next.
 type Follower struct {
 	Name    string          // its holder identity in the Lease
 	Through events.Sequence // last record that it has on disk, with all records before it
 	Heard   time.Time       // when it asked last
 }
 
-// followers remembers the processes that asked for records as followers. Call init first.
+// followers remembers the processes that copy this log and may become the leader. Call init first.
 type followers struct {
 	mu      sync.Mutex
 	all     map[string]Follower
@@ -37,7 +38,7 @@ func (f *followers) init() {
 	f.all, f.changed, f.ends = map[string]Follower{}, make(chan struct{}), make(chan struct{})
 }
 
-// note remembers the follower that sent a request, and how far its log is.
+// note remembers which process sent the request, and through which record its log is complete.
 func (f *followers) note(a *asked) {
 	if a.follower == "" || a.from == 0 {
 		return
@@ -54,8 +55,8 @@ func (f *followers) note(a *asked) {
 	f.changed = make(chan struct{})
 }
 
-// await remembers the follower that sent the request. If the request asks for a record that does not exist yet, await
-// waits for that record, for up to a second.
+// await remembers which process sent the request. If the request asks for the next record, which does not exist yet,
+// await waits for that record, for up to a second.
 func (f *followers) await(ctx context.Context, log *given, a *asked) {
 	f.note(a)
 	if !a.wait || a.from != log.Head().Sequence+1 || !f.begin() {
@@ -71,10 +72,10 @@ func (f *followers) await(ctx context.Context, log *given, a *asked) {
 		case <-ctx.Done():
 		}
 	}()
-	_, _ = log.Wait(ctx, a.from-1) // after an error the answer contains the records that exist
+	_, _ = log.Wait(ctx, a.from-1) // after an error, the records that exist are sent
 }
 
-// begin reports whether one more answer may wait now. If so, the caller must call end.
+// begin reports whether one more answer may wait for a new record now. If so, the caller must call end afterwards.
 func (f *followers) begin() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,22 +100,23 @@ func (f *followers) listLocked() (all []Follower) {
 	return all
 }
 
-// Followers returns, by name, the processes that asked as followers within the last 3 seconds.
+// Followers returns, sorted by name, the processes that copy this log and asked for records within the last 3 seconds.
 func (g *Giver) Followers() []Follower {
 	g.followers.mu.Lock()
 	defer g.followers.mu.Unlock()
 	return slices.DeleteFunc(g.followers.listLocked(), func(f Follower) bool { return time.Since(f.Heard) > followerGone })
 }
 
-// Known returns, by name, all processes that asked as followers and are remembered, including those that no longer ask.
+// Known returns, sorted by name, all processes that copy this log and are remembered, including those that no longer
+// ask.
 func (g *Giver) Known() []Follower {
 	g.followers.mu.Lock()
 	defer g.followers.mu.Unlock()
 	return g.followers.listLocked()
 }
 
-// End tells all followers, those that wait for a record and those that ask later, that this process has written its
-// last record and is about to release its Lease. Call it at most once.
+// End tells all processes that copy this log that this process has written its last record, and is about to release its
+// Lease. Those that ask later are told, too. Call it at most once.
 func (g *Giver) End() { close(g.followers.ends) }
 
 // ending reports whether End was called.
@@ -127,8 +129,8 @@ func (g *Giver) ending() bool {
 	}
 }
 
-// Shipped waits until each follower that still asks has all records up to through, or ctx ends. It returns the
-// followers that lack some.
+// Shipped waits until each process that still copies this log has all records up to through, or until ctx ends. It
+// returns the processes that lack some.
 func (g *Giver) Shipped(ctx context.Context, through events.Sequence) (lack []Follower) {
 	for {
 		g.followers.mu.Lock()

@@ -18,19 +18,19 @@ import (
 
 const (
 	atOnce    = 4
-	partBytes = 4 << 20 // size after which a part ends with the current batch
+	partBytes = 4 << 20 // size at which an answer with records ends, after the current batch
 )
 
-// Config configures a Giver. All fields are optional.
+// Config says what a Giver knows about its controller. All fields are optional.
 type Config struct {
 	Name      string
 	Now       func() events.Time // time by the controller's clock; 0 while it has none
-	Leads     func() bool        // whether this process holds the Lease; nil for a controller that needs none
-	Process   func() string      // holder identity of this process in the Lease
+	Leads     func() bool        // reports whether this process holds the Lease; nil for a controller that needs none
+	Process   func() string      // returns the name under which this process holds or wants the Lease
 	NotListed func() string
 }
 
-// Giver serves the records of one log. Make it with NewGiver.
+// Giver is an HTTP handler that sends the records of one log. Make it with NewGiver.
 type Giver struct {
 	config    Config
 	turns     *turns.Turns
@@ -38,7 +38,7 @@ type Giver struct {
 	followers followers
 }
 
-// given is the open log that the Giver serves.
+// given is the open log whose records the Giver sends.
 type given struct{ store.Shared }
 
 // NewGiver returns a Giver that answers 503 until Open gives it a log.
@@ -48,7 +48,7 @@ func NewGiver(config Config) *Giver {
 	return g
 }
 
-// Open sets the log to serve. After the log is closed, requests get 503.
+// Open sets the log whose records are sent. After that log is closed, requests are answered with 503 again.
 func (g *Giver) Open(log store.Shared) { g.log.Store(&given{log}) }
 
 // ServeHTTP answers GET requests for HeadPath, RecordsPath and ChainPath.
@@ -73,7 +73,7 @@ func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	g.followers.await(r.Context(), log, &ask) // does not count as one of the four answers
+	g.followers.await(r.Context(), log, &ask) // a request that waits is not one of the four answers at a time
 	done, err := g.turns.Take(r.Context(), "")
 	if err != nil {
 		fail(w, err)
@@ -102,9 +102,9 @@ func (g *Giver) giveRecords(ctx context.Context, w http.ResponseWriter, log *giv
 
 // asked is a parsed request.
 type asked struct {
-	from     events.Sequence // first wanted record; for ChainPath, the record whose chain value is wanted
-	follower string          // name of the process that asks; empty for one that will not lead
-	wait     bool            // if there is no record to send, the answer may wait for one
+	from     events.Sequence // first wanted record; for ChainPath, the record whose hash is wanted
+	follower string          // name of the process that asks; empty for one that will never lead
+	wait     bool            // if there is no record to send, wait for one
 }
 
 func parse(r *http.Request) (a asked, err error) {
@@ -135,8 +135,8 @@ const mostName = 256
 
 var errNotOpen = errors.New("the log of this controller is not open yet")
 
-// fail answers with an error: 410 Gone for records that are pruned, 503 with Retry-After while the log is not open or
-// the Giver is busy, and 500 for everything else.
+// fail answers with an error: 410 Gone for records that were deleted from the log, 503 with Retry-After while the log
+// is not open or the Giver is busy, and 500 for everything else.
 func fail(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	switch {
@@ -149,7 +149,8 @@ func fail(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-// head returns the answer about the log and its newest record. files may be slightly older than that record.
+// head returns the answer for HeadPath: which log this is, and its newest record. files are the log's files, which may
+// be listed slightly before that record was written.
 func (g *Giver) head(log *given, files []store.File) Head {
 	id, at := log.Identity(), log.Head()
 	h := Head{
@@ -180,8 +181,8 @@ func (g *Giver) giveHead(w http.ResponseWriter, log *given) {
 	giveJSON(w, g.head(log, files))
 }
 
-// giveChain answers with the hash chain value after record at. It answers 410 Gone if that record is pruned or does not
-// exist yet.
+// giveChain answers with the hash of all records through record at. It answers 410 Gone if that record was deleted or
+// does not exist yet.
 func (g *Giver) giveChain(w http.ResponseWriter, log *given, at events.Sequence) {
 	var hash events.Hash
 	err := store.ErrPruned
@@ -205,7 +206,8 @@ func giveJSON(w http.ResponseWriter, answer any) {
 	_, _ = w.Write(append(text, '\n')) // an error means that the client is gone
 }
 
-// part returns an answer with records, from record from on. The head in it is at least as new as its last record.
+// part returns the body of an answer with records, from record from on. It begins with the state of the log (the head),
+// which is at least as new as the last record sent.
 func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]byte, error) {
 	before, err := log.Files()
 	if err != nil {
@@ -246,8 +248,8 @@ func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]b
 	return appendFrame(body, frameEnd, hash[:]), nil
 }
 
-// beginning returns the oldest record that the log still has, and the body of a 'B' frame about the beginning of its
-// file.
+// beginning returns the oldest record that the log still has, and the body of a 'B' frame: what a client needs to begin
+// the same file.
 func (l *given) beginning(files []store.File) (events.Sequence, []byte, error) {
 	if len(files) == 0 {
 		return 0, nil, errors.New("this log has no files, so it cannot be copied from its beginning")
@@ -260,11 +262,12 @@ func (l *given) beginning(files []store.File) (events.Sequence, []byte, error) {
 	return first, append(file.Before.Hash[:], file.Begin...), file.Close()
 }
 
-// records returns whole stored batches from record from on, and the chain value after them. If there are none, it
-// returns the chain value before from. After a read error it returns the batches read so far; without any, the error.
+// records returns whole batches, as stored, from record from on, and the hash of all records through the last of them.
+// If there are none, the hash is that of the records before from. After a read error it returns the batches read so
+// far; if there are none, the error.
 func (l *given) records(ctx context.Context, from events.Sequence) (hash events.Hash, whole [][]byte, err error) {
 	if from-1 > l.Head().Sequence {
-		return hash, nil, nil // the client's log is longer than this one; it sees that from the head in the answer
+		return hash, nil, nil // the client has more records than this log; it learns this from the head in the answer
 	}
 	if hash, err = l.Chain(from - 1); err != nil {
 		return hash, nil, err
@@ -280,7 +283,7 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 			last, err = last.Next(stored)
 		}
 		if err != nil && len(whole) > 0 {
-			break // the client's next request begins with this batch
+			break // the client's next request begins with the unfinished batch
 		}
 		if err != nil {
 			return hash, nil, err
@@ -297,7 +300,7 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 	return hash, whole, l.same(from+events.Sequence(len(whole))-1, hash)
 }
 
-// same returns an error if hash is not the log's chain value after record at.
+// same returns an error if hash is not the hash of all records of this log through record at.
 func (l *given) same(at events.Sequence, hash events.Hash) error {
 	own, err := l.Chain(at)
 	if err == nil && own != hash {

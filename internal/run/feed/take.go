@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Client reads records from the controllers at one URL. Make it with NewClient.
+// Client reads records from the controllers behind one URL. Make it with NewClient.
 type Client struct {
 	name    string // the host of the URL, for which certificates must be valid
 	port    string
@@ -43,7 +43,7 @@ func NewClient(address string, authorities *x509.CertPool, token func() (string,
 	if port == "" {
 		port = "443"
 	}
-	transport := &http.Transport{ // no proxy
+	transport := &http.Transport{ // without a proxy
 		DialContext:     (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: authorities, ServerName: base.Hostname()},
 		IdleConnTimeout: 30 * time.Second,
@@ -70,7 +70,7 @@ func (c *Client) Addresses(ctx context.Context) ([]string, error) {
 	return hosts, nil
 }
 
-// Head asks one controller which log it has, and how far that log is.
+// Head asks one controller which log it has, and which record is the newest.
 func (c *Client) Head(ctx context.Context, address string) (h Head, err error) {
 	body, err := c.get(ctx, address, HeadPath, nil)
 	if err != nil {
@@ -84,22 +84,25 @@ func (c *Client) Head(ctx context.Context, address string) (h Head, err error) {
 }
 
 // Records asks one controller for whole batches from record from on; 0 stands for the oldest record that it has. before
-// is the caller's chain value before from, ignored if from is 0. Errors: store.ErrPruned if the controller no longer
-// has the records; store.ErrDiverged if its records before them differ from the caller's.
+// is the hash of the caller's records before from; it is ignored if from is 0. It returns store.ErrPruned if the
+// controller has deleted the records, and store.ErrDiverged if the controller's records before them differ from the
+// caller's.
 func (c *Client) Records(ctx context.Context, address string, from events.Sequence, before events.Hash) (*Part, error) {
 	return c.records(ctx, address, from, before, url.Values{})
 }
 
-// Follow does the same as Records, for a process with the given name that may lead next. The request tells the
-// controller that this process has all records before from on disk. While there is no new record, the answer waits for
-// one, for up to a second.
+// Follow asks one controller for whole batches from record from on, for a process that copies the log and may lead
+// next; name is that process's. The request tells the controller that this process has all records before from on disk.
+// If there is no new record, the controller waits for one, for up to a second, before it answers. Errors are those of
+// Records.
 func (c *Client) Follow(
 	ctx context.Context, address, name string, from events.Sequence, before events.Hash,
 ) (*Part, error) {
 	return c.records(ctx, address, from, before, url.Values{followerParameter: {name}, waitParameter: {""}})
 }
 
-// Chain asks one controller for its hash chain value after record at; store.ErrPruned if it does not have that value.
+// Chain asks one controller for the hash of all its records through record at. It returns store.ErrPruned if the
+// controller no longer has it.
 func (c *Client) Chain(ctx context.Context, address string, at events.Sequence) (hash events.Hash, err error) {
 	body, err := c.get(ctx, address, ChainPath, url.Values{"at": {strconv.FormatUint(uint64(at), 10)}})
 	if err != nil {
@@ -171,12 +174,12 @@ func (c *Client) get(ctx context.Context, address, path string, values url.Value
 	return nil, err
 }
 
-// taking is the state of a part that is being received.
+// taking is the state while an answer with records (a part) is being received.
 type taking struct {
 	in   *bufio.Reader
 	part Part
 	next events.Sequence // number of the next record
-	hash events.Hash     // chain value before the next record
+	hash events.Hash     // hash of all records before the next one
 	file bool            // the next record is the first one of a file
 	open bool            // the batch of the last record is not complete yet
 }
@@ -207,7 +210,7 @@ func (t *taking) all() error {
 	}
 }
 
-// begin reads a 'B' frame: the chain value before the log's first record, and the data of its first file.
+// begin reads a 'B' frame: the hash of all records before the log's first one, and the header of its first file.
 func (t *taking) begin(body []byte) error {
 	if copy(t.hash[:], body) != len(t.hash) {
 		return ErrCut
@@ -216,7 +219,7 @@ func (t *taking) begin(body []byte) error {
 	return nil
 }
 
-// record checks a record, and adds it to the records of its file.
+// record checks a received record, and adds it to the records of its file.
 func (t *taking) record(stored []byte) error {
 	l, err := events.DecodeLabel(stored)
 	switch {
@@ -242,9 +245,11 @@ func (t *taking) record(stored []byte) error {
 	return nil
 }
 
-// end checks that the part is complete, and that its records lead to the controller's chain value.
+// end reads the last frame: it checks that the answer is complete, and that the hash of the received records is the
+// controller's.
 func (t *taking) end(body []byte) error {
-	ahead := t.next > 0 && t.next-1 > t.part.Head.Sequence // then the controller has no chain value to compare with
+	// the controller lacks the record before, so it sent no hash to compare with
+	ahead := t.next > 0 && t.next-1 > t.part.Head.Sequence
 	switch {
 	case t.open:
 		return fmt.Errorf("%w: record %d ends no batch", ErrCut, t.next-1)

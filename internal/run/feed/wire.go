@@ -14,13 +14,13 @@ import (
 
 // The paths that a Giver answers.
 const (
-	HeadPath    = "/v1/head"    // Head, as JSON
-	RecordsPath = "/v1/records" // ?from=SEQ: a part, in frames; without from, or with 0, from the oldest record on
-	ChainPath   = "/v1/chain"   // ?at=SEQ: a Place, as JSON
+	HeadPath    = "/v1/head"    // the state of the log, a Head as JSON
+	RecordsPath = "/v1/records" // ?from=SEQ: records, in frames; without from, or with 0, from the oldest record on
+	ChainPath   = "/v1/chain"   // ?at=SEQ: the hash of all records through SEQ, a Place as JSON
 )
 
-// Parameters of RecordsPath for a process that may lead next: its name, and whether the answer may wait for a new
-// record.
+// Parameters of RecordsPath for a process that copies the log and may lead next: its name, and whether the answer may
+// wait for a new record.
 const (
 	followerParameter = "follower"
 	waitParameter     = "wait"
@@ -50,39 +50,39 @@ const (
 
 // Head identifies a log, and says how far it is and which controller has it.
 type Head struct {
-	Name    string `json:"name"`              // of the controller's machine or pod
-	Process string `json:"process,omitempty"` // its holder identity in the Lease
-	Leads   bool   `json:"leads"`             // it holds its Lease, or needs no Lease
-	// it has written its last record, and is about to release the Lease
+	Name    string `json:"name"`              // name of the controller's machine or pod
+	Process string `json:"process,omitempty"` // name under which the controller holds or wants the Lease
+	Leads   bool   `json:"leads"`             // the controller holds its Lease, or needs none
+	// the controller has written its last record, and is about to release the Lease
 	Ends     bool               `json:"ends,omitempty"`
 	LogID    string             `json:"logID"`
 	Epoch    uint64             `json:"epoch"`
 	Sequence events.Sequence    `json:"sequence"`     // newest durable record
 	Time     recordjson.Instant `json:"time"`         // time of that record
-	Now      recordjson.Instant `json:"now,omitzero"` // by the controller's clock; omitted while it has none
+	Now      recordjson.Instant `json:"now,omitzero"` // time by the controller's clock; omitted while it has none
 	First    events.Sequence    `json:"first"`        // oldest record that the log still has
 	// NotListed is why the controller cannot list the cluster; empty if it can.
 	NotListed string `json:"notListed,omitempty"`
 }
 
-// Place is the answer for ChainPath: the hash chain value after a record of a log.
+// Place is the answer for ChainPath: the hash of all records of a log through the record Sequence.
 type Place struct {
 	LogID    string          `json:"logID"`
 	Sequence events.Sequence `json:"sequence"`
 	Hash     string          `json:"hash"`
 }
 
-// Part is a sequence of whole batches of a log.
+// Part is an answer with records: whole batches of a log, one after the other.
 type Part struct {
 	Head  Head
-	Begin []byte // header data of the log's first file; nil unless the part begins there
+	Begin []byte // header of the log's first file; nil unless the records begin there
 	Runs  []Run  // consecutive, each from one file
 }
 
-// Run is a sequence of whole batches from one file.
+// Run is a number of consecutive whole batches from one file of the log.
 type Run = store.StoredBatches
 
-// ErrCut: a part ended before it was complete.
+// ErrCut is returned if an answer ended before it was complete.
 var ErrCut = errors.New("the controller's answer was cut")
 
 func appendFrame(buf []byte, kind byte, body []byte) []byte {

@@ -29,22 +29,22 @@ const (
 	keySince = "since"
 )
 
-// systemCA as the CA of an address means the authorities that the user's machine trusts.
+// systemCA, in place of a CA for the address, stands for the authorities that the user's machine trusts.
 const systemCA = "system"
 
 // Entry says how users reach a reader: the content of its ConfigMap.
 type Entry struct {
-	Service   string    // name of its Service; its certificate is for SERVICE.NAMESPACE.svc
+	Service   string    // name of the reader's Service; its certificate is for SERVICE.NAMESPACE.svc
 	Address   *url.URL  // address for users; nil to use a port-forward
 	AddressCA string    // CA of the certificate at Address, in PEM, or systemCA; empty for CA
 	CA        string    // CA of the reader's own certificate, in PEM
-	Pod       string    // pod in which it runs
-	Port      int       // port in its pod
-	Base      string    // path prefix of its answers; empty for the root
-	Since     time.Time // when it started; of two readers, the one that started later counts
+	Pod       string    // pod in which the reader runs
+	Port      int       // port of the reader in its pod
+	Base      string    // path prefix of the reader's answers; empty for the root
+	Since     time.Time // when the reader started; if two readers write, the one that started later wins
 }
 
-// errNotPublished: the reader has not written its keys into the ConfigMap yet.
+// errNotPublished is returned if the reader has not written its keys into the ConfigMap yet.
 var errNotPublished = errors.New("the reader has not published yet how it is reached: it is starting, or runs without --publish")
 
 // parse reads an Entry from the data of the ConfigMap.

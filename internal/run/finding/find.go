@@ -28,16 +28,16 @@ type Config struct {
 	UserAgent string
 }
 
-// Time limits of connections.
+// Time limits of connections to the reader.
 const (
 	findWithin = 20 * time.Second // for reading the Entry, opening a port-forward and the handshake together
 	idleFor    = 30 * time.Second // how long an idle connection is kept; the reader keeps it longer
 )
 
-// ErrNoKubeconfig: there is no kubeconfig, and this process does not run in a pod.
+// ErrNoKubeconfig is returned if there is no kubeconfig, and this process does not run in a pod.
 var ErrNoKubeconfig = errors.New("there is no kubeconfig")
 
-// finder connects to a reader.
+// finder opens the connections to a reader ('jobledger serve'), and remembers how they succeeded.
 type finder struct {
 	Config
 	rest   *rest.Config
@@ -49,14 +49,15 @@ type finder struct {
 	ready net.Conn // the connection that Find has opened, for the first request
 }
 
-// way is the current way to connect to the reader.
+// way is how the reader is reached now: by the address for users, or by a port-forward.
 type way struct {
 	entry   Entry
 	tls     *tls.Config
 	forward *forward // nil if the reader has an address for users
 }
 
-// Find finds the reader and connects to it. Its errors say what is missing, and who can provide it.
+// Find returns a client for the reader of the cluster ('jobledger serve'). It makes a connection first. Its errors say
+// what is missing, and who can provide it.
 func Find(ctx context.Context, c Config) (*serve.Reader, error) {
 	f, wrap, err := newFinder(c)
 	if err != nil {
@@ -114,8 +115,8 @@ func newFinder(c Config) (*finder, func(http.RoundTripper) (http.RoundTripper, e
 	}, nil
 }
 
-// connect opens a connection to the reader, and checks its certificate. If the known way to connect fails, it reads the
-// Entry again.
+// connect opens a connection to the reader, and checks its certificate. If that fails, it reads the ConfigMap again,
+// because a restarted reader has another pod and CA.
 func (f *finder) connect(ctx context.Context, _, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
@@ -141,7 +142,8 @@ func (f *finder) connect(ctx context.Context, _, _ string) (net.Conn, error) {
 	return conn, err
 }
 
-// look reads the Entry, and opens the port-forward. The caller holds the lock.
+// look reads from the ConfigMap how the reader is reached, and opens the port-forward if one is needed. The caller
+// holds the lock.
 func (f *finder) look(ctx context.Context) error {
 	found, err := f.client.CoreV1().ConfigMaps(f.Namespace).Get(ctx, Name, metav1.GetOptions{})
 	if err != nil {
@@ -167,7 +169,8 @@ func (f *finder) look(ctx context.Context) error {
 	return nil
 }
 
-// left returns err. If err is not nil, it also forgets the known way to connect.
+// left returns err. If err is not nil, left also forgets how the reader was reached, so that the next connection reads
+// the ConfigMap again.
 func (f *finder) left(err error) error {
 	if err != nil {
 		f.leave()
@@ -175,7 +178,7 @@ func (f *finder) left(err error) error {
 	return err
 }
 
-// leave forgets the known way to connect, and closes the port-forward. The caller holds the lock.
+// leave forgets how the reader was reached, and closes the port-forward. The caller holds the lock.
 func (f *finder) leave() {
 	if f.way != nil && f.way.forward != nil {
 		_ = f.way.forward.connection.Close() // it may be gone already
@@ -205,7 +208,8 @@ func (f *finder) serverName() string {
 	return service + "." + f.Namespace + ".svc"
 }
 
-// checking returns the TLS configuration of connections: it checks the reader's certificate, and presents the user's.
+// checking returns the TLS configuration of connections. It checks the reader's certificate, and sends the user's
+// client certificate, if there is one.
 func (f *finder) checking() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.serverName(), NextProtos: []string{"http/1.1"}}
 	if f.user != nil {
@@ -224,7 +228,7 @@ func (f *finder) checking() (*tls.Config, error) {
 	return config, nil
 }
 
-// dial opens a connection in the known way. The caller holds the lock.
+// dial opens a connection to the address for users, or through the port-forward. The caller holds the lock.
 func (f *finder) dial(ctx context.Context) (conn net.Conn, err error) {
 	w := f.way
 	switch {

@@ -25,12 +25,12 @@ import (
 type forward struct {
 	connection httpstream.Connection
 	port       int
-	requests   atomic.Int64 // number of connections so far; each one is a pair of streams with this number
+	requests   atomic.Int64 // number of connections so far; each is a pair of streams with its number as ID
 }
 
-// openForward opens a port-forward at a URL of the API server. It tries SPDY, which needs the right to create
-// pods/portforward. If a proxy on the way does not allow SPDY, it tries WebSocket, which also needs the right to get
-// it.
+// openForward opens a port-forward at a URL of the API server. It tries SPDY, for which the right to create
+// pods/portforward is needed. If a proxy in between does not allow SPDY, it tries WebSocket, which also needs the right
+// to get pods/portforward.
 func openForward(ctx context.Context, config *rest.Config, at *url.URL, port int) (*forward, error) {
 	connection, status, err := openSPDY(ctx, config, at)
 	if err != nil && status != http.StatusForbidden && status != http.StatusUnauthorized && ctx.Err() == nil {
@@ -48,8 +48,8 @@ func openForward(ctx context.Context, config *rest.Config, at *url.URL, port int
 	return &forward{connection: connection, port: port}, nil
 }
 
-// openSPDY opens a connection that carries streams. status is the HTTP status of the API server's answer; 0 for no
-// answer.
+// openSPDY opens a connection that can carry many streams. status is the HTTP status of the API server's answer; 0 for
+// no answer.
 func openSPDY(ctx context.Context, config *rest.Config, at *url.URL) (c httpstream.Connection, status int, err error) {
 	transport, upgrader, err := spdy.RoundTripperFor(config)
 	if err != nil {
@@ -69,7 +69,7 @@ func openSPDY(ctx context.Context, config *rest.Config, at *url.URL) (c httpstre
 	return c, resp.StatusCode, err
 }
 
-// forwardError: the API server did not open a port-forward.
+// forwardError says that the API server did not open a port-forward, and why.
 type forwardError struct {
 	status int // HTTP status of the answer; 0 for no answer
 	cause  error
@@ -116,15 +116,16 @@ type streamed struct {
 	httpstream.Stream
 	forward *forward
 	errs    httpstream.Stream
-	said    chan struct{} // closed when the kubelet's error stream has ended
-	error   error         // set before said is closed
+	said    chan struct{} // closed when the kubelet has ended its stream of errors
+	error   error         // the kubelet's error; set before said is closed
 	close   sync.Once
 }
 
-// mostSaid limits the length of an error from the kubelet.
+// mostSaid limits how many bytes of the kubelet's error are read.
 const mostSaid = 4 << 10
 
-// listen reads the kubelet's error. After an error it ends the data stream, which the kubelet may leave open.
+// listen reads the kubelet's error, if there is one. After an error it ends the data stream, because the kubelet may
+// leave it open.
 func (c *streamed) listen() {
 	text, _ := io.ReadAll(io.LimitReader(c.errs, mostSaid)) // the end of the stream is no error
 	if len(text) > 0 {
@@ -136,7 +137,7 @@ func (c *streamed) listen() {
 	}
 }
 
-// saysWithin is the time to wait for the kubelet's error after the data stream has ended.
+// saysWithin is how long Read waits for the kubelet's error after the data stream has ended.
 const saysWithin = time.Second
 
 // Read reads from the connection. At its end it returns the kubelet's error, if there is one.
@@ -167,8 +168,8 @@ func (c *streamed) Close() error {
 	return nil
 }
 
-// A stream has no addresses and no deadlines; crypto/tls and net/http limit the time of requests by closing
-// connections.
+// These methods make streamed a net.Conn. A stream has no addresses and no deadlines, which net/http and crypto/tls do
+// not need here: they end a request by closing the connection.
 
 func (*streamed) LocalAddr() net.Addr              { return streamAddress{} }
 func (*streamed) RemoteAddr() net.Addr             { return streamAddress{} }
@@ -181,7 +182,7 @@ type streamAddress struct{}
 func (streamAddress) Network() string { return "portforward" }
 func (streamAddress) String() string  { return "port-forward" }
 
-// podState returns nil if the pod runs, and otherwise an error with its state.
+// podState returns nil if the pod runs, and otherwise an error that says in which state it is.
 func (f *finder) podState(ctx context.Context, pod string) error {
 	found, err := f.client.CoreV1().Pods(f.Namespace).Get(ctx, pod, metav1.GetOptions{})
 	if err != nil {

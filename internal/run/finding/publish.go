@@ -12,29 +12,30 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The times of a Publisher. It writes a new CA after at most caEach. If someone else changed its keys in the ConfigMap,
-// it writes them again after at most publishEach.
+// The times of a Publisher. It publishes a new CA at most caEach (5 seconds) after the CA changed. If someone else
+// changed its keys in the ConfigMap, it writes them again within publishEach (a minute).
 const (
 	caEach        = 5 * time.Second
 	publishEach   = time.Minute
 	publishWithin = 10 * time.Second
 )
 
-// Publisher keeps the reader's keys in its ConfigMap up to date. It needs the rights to get and patch that ConfigMap,
-// which must exist. All fields except Base are required.
+// Publisher writes into a ConfigMap how the reader is reached, and keeps this up to date. It needs the rights to get
+// and patch the ConfigMap, which must exist. All fields except Base are required.
 type Publisher struct {
 	Client          kubernetes.Interface
 	Namespace, Name string // of the ConfigMap
-	Pod             string // pod in which this process runs
-	Port            int    // port on which it answers
-	Base            string // path prefix of its answers; empty for the root
+	Pod             string // pod in which this process, the reader, runs
+	Port            int    // port on which the reader answers
+	Base            string // path prefix of the reader's answers; empty for the root
 	// Authority returns the CA of this process's certificate, in PEM.
 	Authority func() ([]byte, error)
 	Started   time.Time
 	Logger    *slog.Logger
 }
 
-// Run publishes until ctx ends, and then returns nil. If the ConfigMap cannot be written, it logs why and tries again.
+// Run keeps the ConfigMap up to date until ctx ends, and then returns nil. If the ConfigMap cannot be written, it logs
+// why and tries again.
 func (p *Publisher) Run(ctx context.Context) error {
 	tick := time.NewTicker(caEach)
 	defer tick.Stop()
@@ -52,11 +53,12 @@ func (p *Publisher) Run(ctx context.Context) error {
 // published is the result of a Publisher's last try.
 type published struct {
 	ca     string
-	at     time.Time // when it succeeded; zero if it failed
+	at     time.Time // when the ConfigMap was written; zero if that failed
 	failed string    // the error that was logged
 }
 
-// keep publishes if the CA changed, the last try failed, or a minute has passed since. It returns the new result.
+// keep writes the ConfigMap if the CA has changed, the last try failed, or a minute has passed since then. last is the
+// result of the last try; keep returns the new one.
 func (p *Publisher) keep(ctx context.Context, last published) published {
 	now := published{at: time.Now()}
 	ca, err := p.Authority()
@@ -77,8 +79,8 @@ func (p *Publisher) keep(ctx context.Context, last published) published {
 	return now
 }
 
-// publish writes the reader's keys into the ConfigMap. It leaves them if they are the same already, or if a reader that
-// started later wrote them.
+// publish writes into the ConfigMap how this reader is reached. It changes nothing if the ConfigMap says the same
+// already, or if a reader that started later has written it.
 func (p *Publisher) publish(ctx context.Context, ca string) error {
 	ctx, cancel := context.WithTimeout(ctx, publishWithin)
 	defer cancel()

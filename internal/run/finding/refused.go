@@ -11,10 +11,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// otherwise tells the user how to read a log without a reader.
+// otherwise ends error messages: it tells the user how to read a log without a reader.
 const otherwise = "--log DIR and --server URL read without one"
 
-// believed returns an error if the reader would not accept the kubeconfig's credentials.
+// believed returns an error if the reader would not accept the kubeconfig's credentials, such as a password or
+// impersonation.
 func believed(config *rest.Config) error {
 	switch {
 	case config.Impersonate.UserName != "":
@@ -27,7 +28,7 @@ func believed(config *rest.Config) error {
 	return nil
 }
 
-// noEntry explains why the ConfigMap could not be read.
+// noEntry explains to the user why the reader's ConfigMap could not be read.
 func (f *finder) noEntry(err error) error {
 	what := fmt.Sprintf("ConfigMap %s in namespace %s", Name, f.Namespace)
 	switch {
@@ -50,7 +51,7 @@ func (f *finder) right(err error) error {
 		"kubectl -n %s create rolebinding NAME --role jobledger-reader-forward --user USER (%w)", f.Namespace, f.Namespace, err)
 }
 
-// noPod explains why the reader's pod could not be read.
+// noPod explains to the user why the reader's pod could not be read.
 func (f *finder) noPod(pod string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -62,7 +63,7 @@ func (f *finder) noPod(pod string, err error) error {
 	return fmt.Errorf("look at the pod of the reader, %s in namespace %s: %w", pod, f.Namespace, err)
 }
 
-// notForwarded explains why there is no port-forward.
+// notForwarded explains to the user why there is no port-forward to the reader's pod.
 func (f *finder) notForwarded(pod string, err error) error {
 	var failed *forwardError
 	if errors.As(err, &failed) && failed.status == http.StatusForbidden {
@@ -71,8 +72,8 @@ func (f *finder) notForwarded(pod string, err error) error {
 	return fmt.Errorf("connect to the pod of the reader, %s in namespace %s: %w", pod, f.Namespace, err)
 }
 
-// notChecked explains a failed TLS handshake. No request was sent by then; a client certificate was sent only if the
-// reader's certificate had passed its check.
+// notChecked explains a failed TLS handshake with the reader. No request was sent before it; a client certificate was
+// sent only if the reader's certificate had passed its check.
 func (f *finder) notChecked(err error) error {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// peer is another controller, and its answer about its log.
+// peer is another controller that may have this log, and its last answer about it.
 type peer struct {
 	client  *feed.Client
 	address string
@@ -26,11 +26,12 @@ func (p *peer) String() string {
 	return strings.TrimSpace(words.Clean(p.head.Name) + " at " + p.address)
 }
 
-// errNobody: no other controller answers.
+// errNobody is returned if no other controller answers.
 var errNobody = errors.New("no other controller answers")
 
-// ask asks all controllers how far their logs are. It returns the other controllers that have the log with this ID; an
-// empty ID stands for any log. A leader comes first, then later epochs, then those with the most records.
+// ask asks all controllers which log they have and how long it is. It returns those other controllers that have the log
+// with this ID; an empty ID stands for any log. A leader comes first, then logs in a later epoch (life of the log),
+// then those with the most records.
 func (s *Standby) ask(ctx context.Context, logID string) (all []peer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, headWithin)
 	defer cancel()
@@ -42,7 +43,7 @@ func (s *Standby) ask(ctx context.Context, logID string) (all []peer, err error)
 	fail := func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		failed = cmp.Or(failed, err) // one error is enough to report
+		failed = cmp.Or(failed, err) // it suffices to report one error
 	}
 	limit := make(chan struct{}, mostAtATime)
 	for _, client := range s.config.Clients {
@@ -96,13 +97,14 @@ func (s *Standby) Follow(ctx context.Context) error {
 	return nil
 }
 
-// finalError is an error after which Follow does not try again.
+// finalError wraps an error after which Follow does not try again, but returns.
 type finalError struct{ error }
 
 func (e *finalError) Unwrap() error { return e.error }
 
-// round chooses the controller from which to copy: the leader, or without one the controller with the most records. It
-// copies until that fails, or until it is time to ask all controllers again.
+// round copies records from one controller: from the leader, or without a leader from the controller with the most
+// records. It returns when that fails, or when it is time to ask all controllers again. got is true if it found
+// a leader, or copied records of another controller.
 func (s *Standby) round(ctx context.Context) (got bool, err error) {
 	all, err := s.ask(ctx, s.log.Identity().LogID)
 	own := s.log.Head().Sequence
@@ -129,11 +131,11 @@ func (s *Standby) round(ctx context.Context) (got bool, err error) {
 	return more.client != nil, errNoLeader
 }
 
-// errNoLeader: controllers answer, but none of them leads.
+// errNoLeader is returned if controllers answer, but none of them leads.
 var errNoLeader = errors.New("no controller says that it holds the Lease")
 
-// take copies records from one controller: from a leader until it no longer leads, from another one until its records
-// are all here.
+// take copies records from one controller. From a leader it copies until that one no longer leads; from another
+// controller, until this log has all its records.
 func (s *Standby) take(ctx context.Context, p peer) error {
 	for ctx.Err() == nil {
 		at, own := time.Now(), s.log.Head()
@@ -155,7 +157,7 @@ func (s *Standby) take(ctx context.Context, p peer) error {
 			return s.fewer(ctx, &p)
 		case !part.Head.Leads && part.Head.Sequence == own:
 			return nil
-		// the controller has too many requests to let this one wait
+		// an answer at once means that too many requests wait there already
 		case len(part.Runs) == 0 && time.Since(at) < firstPause:
 			pause(ctx, 0)
 		}
@@ -163,10 +165,10 @@ func (s *Standby) take(ctx context.Context, p peer) error {
 	return nil
 }
 
-// part asks for the records after the end of this log.
+// part asks a controller for the records after own, the last record of this log.
 func (s *Standby) part(ctx context.Context, p *peer, own store.Head) (*feed.Part, error) {
 	within := partWithin
-	if p.head.Sequence <= own.Sequence { // the controller may wait for a new record
+	if p.head.Sequence <= own.Sequence { // then the controller may wait for a new record before it answers
 		within = pollWithin
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -174,7 +176,7 @@ func (s *Standby) part(ctx context.Context, p *peer, own store.Head) (*feed.Part
 	return p.client.Follow(ctx, p.address, s.config.Self, own.Sequence+1, own.Hash)
 }
 
-// store appends records, and returns when they are durable.
+// store appends the records to this log, and returns when they are durable.
 func (s *Standby) store(ctx context.Context, runs []feed.Run) error {
 	var last store.Commit
 	for i, run := range runs {
@@ -190,7 +192,8 @@ func (s *Standby) store(ctx context.Context, runs []feed.Run) error {
 	return nil
 }
 
-// refused returns the error that follows from one controller's refusal. It ends Follow only if that controller leads.
+// refused returns the error that follows if a controller refuses a request. The error ends Follow only if that
+// controller leads.
 func (s *Standby) refused(ctx context.Context, p *peer, own store.Head, err error) error {
 	err = fmt.Errorf("%s: %w", p, err)
 	if !p.head.Leads || ctx.Err() != nil {
@@ -206,8 +209,8 @@ func (s *Standby) refused(ctx context.Context, p *peer, own store.Head, err erro
 	return err
 }
 
-// fewer compares this log with a controller's log that is shorter: a leader that has just taken over may write other
-// records under the numbers of records in this log.
+// fewer is called if a controller's log is shorter than this one: it compares both logs at the end of the shorter one.
+// A leader that has just taken over may write other records under the numbers of records in this log.
 func (s *Standby) fewer(ctx context.Context, p *peer) error {
 	at := p.head.Sequence
 	own, err := s.log.Chain(at)
@@ -226,7 +229,7 @@ func (s *Standby) fewer(ctx context.Context, p *peer) error {
 	return s.refused(ctx, p, s.log.Head(), err)
 }
 
-// took notes an answer of a controller to a request that was sent at the time at.
+// took notes the answer of a controller to a request that was sent at the time at, and how far this log has got by it.
 func (s *Standby) took(p *peer, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,19 +250,19 @@ func (s *Standby) took(p *peer, at time.Time) {
 	}
 }
 
-// release tells the goroutine that waits for the Lease that the leader has sent its last record, and is about to
-// release the Lease.
+// release reports on the channel freed that the leader has sent its last record and is about to release the Lease. The
+// goroutine that waits for the Lease reads the channel.
 func (s *Standby) release(p *peer) {
 	if !p.head.Leads || !p.head.Ends || p.head.Sequence != s.log.Head().Sequence {
 		return
 	}
 	select {
 	case s.freed <- struct{}{}:
-	default: // that goroutine has been told already
+	default: // that goroutine has not read the previous value yet
 	}
 }
 
-// away notes why no records can be copied from a leader, and logs it at most once a minute.
+// away notes why no records can be copied from a leader. It logs this at most once a minute.
 func (s *Standby) away(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -273,7 +276,7 @@ func (s *Standby) away(ctx context.Context, err error) {
 	s.gone = err
 }
 
-// pause waits until ctx ends, or for a time that doubles with each failed try, from 0.1 s to 1 s.
+// pause waits until ctx ends, or for a time that doubles with each of tries, from 0.1 s up to 1 s.
 func pause(ctx context.Context, tries int) {
 	wait := time.NewTimer(min(firstPause<<min(tries, 10), mostPause))
 	defer wait.Stop()

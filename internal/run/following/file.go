@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// FileName is a file in the directory of a log that several controllers copy from each other. A program that continued
-// the log alone could reuse record numbers that another controller has used, so it must refuse (see RefuseAlone).
+// FileName is a file in the directory of a log that several controllers copy from each other. Without the other
+// controllers, a program must not continue such a log: it could use record numbers that another controller has used.
+// RefuseAlone checks for this file.
 const FileName = "FOLLOWS"
 
 // mostFile limits the bytes that are read of this file.
@@ -24,8 +25,8 @@ type file struct {
 	Log string `json:"log"` // ID of the log
 }
 
-// RefuseAlone returns an error if the log in dir has a standby or is one. A program that would write the log alone
-// calls it.
+// RefuseAlone returns an error if the log in dir is copied by another controller, or is such a copy. A program calls it
+// before it writes the log alone.
 func RefuseAlone(dir string) error {
 	path := filepath.Join(dir, FileName)
 	_, err := regular.Read(path, mostFile)

@@ -11,21 +11,22 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// The metrics of branches (ends of the log that were set aside), in addition to those of every replica.
+// The metrics of branches (records at the end of this log that were set aside), in addition to the metrics of package
+// replicametrics.
 var (
 	branches = replicametrics.Desc("branches",
 		"Ends of this log that another controller led without, each in a folder of the log's directory.")
 	branchBytes = replicametrics.Desc("branch_bytes", "Bytes of the files in the folders of branches, which nothing deletes.")
 )
 
-// Describe implements prometheus.Collector.
+// Describe implements prometheus.Collector: it sends the descriptions of the metrics.
 func (s *Standby) Describe(all chan<- *prometheus.Desc) {
 	replicametrics.Describe(all)
 	all <- branches
 	all <- branchBytes
 }
 
-// Collect implements prometheus.Collector.
+// Collect implements prometheus.Collector: it sends the current values of the metrics.
 func (s *Standby) Collect(all chan<- prometheus.Metric) {
 	view := s.view()
 	view.Collect(all)
@@ -38,16 +39,16 @@ func (s *Standby) Collect(all chan<- prometheus.Metric) {
 	replicametrics.Gauge(all, branchBytes, size)
 }
 
-// heard is what another process last said about its log.
+// heard is what another process last said about its copy of the log.
 type heard struct {
-	process string // its holder identity in the Lease
+	process string // name under which that process holds or wants the Lease
 	through events.Sequence
 	at      time.Time
 	leads   bool
 }
 
-// view returns what this process knows about the other replicas, for metrics. A standby knows the leader. A leader
-// knows its followers, and the previous leader.
+// view returns what this process knows about the other processes with this log, for metrics. A process that copies the
+// log knows the leader. A leader knows the processes that copy its log, and the previous leader.
 func (s *Standby) view() replicametrics.View {
 	v := replicametrics.View{Host: replicametrics.Host(s.config.Self), Leads: s.config.Leads(), Now: time.Now()}
 	s.mu.Lock()
@@ -72,8 +73,8 @@ func (s *Standby) view() replicametrics.View {
 	return v
 }
 
-// byHost returns the last answers by the name of their metric series. A host counts as one replica: of its processes,
-// the one that answered last counts. Another process on this host has a series of its own while it answers.
+// byHost returns the last answers under the names that the metrics use, which are names of hosts. Of several processes
+// of one host, the one that answered last counts. Another process on this host has a name of its own while it answers.
 func (s *Standby) byHost(all []heard, now time.Time) map[string]heard {
 	hosts := map[string]heard{}
 	for _, h := range all {

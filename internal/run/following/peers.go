@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// sortPeers sorts a leader first, then later epochs first, then logs with more records first.
+// sortPeers sorts controllers by how well their logs can be copied: a leader first, then logs in a later epoch (life of
+// the log), then logs with more records.
 func sortPeers(all []peer) {
 	slices.SortFunc(all, func(a, b peer) int {
 		switch {
@@ -17,7 +18,7 @@ func sortPeers(all []peer) {
 		return cmp.Or(
 			-cmp.Compare(a.head.Epoch, b.head.Epoch),
 			-cmp.Compare(a.head.Sequence, b.head.Sequence),
-			cmp.Compare(a.address, b.address), // so that the order is always the same
+			cmp.Compare(a.address, b.address), // so that the order is the same each time
 		)
 	})
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Prepare makes the log a beginning of the leader's log, before the log is opened. Records that the leader's log does
-// not have are set aside, and an empty directory gets the first records of another controller's log. said is the
-// content of the Lease. It returns the ID of the log; empty if no controller has a log yet. While there is no
-// controller to copy from, it waits and logs that.
+// Prepare makes the log in the directory a beginning of the leader's log, before it is opened. It sets aside the
+// records that the leader's log does not have, and fills an empty directory with the first records of another
+// controller's log. said is the content of the Lease. It returns the ID of the log; empty if no controller has a log
+// yet. While there is no controller to copy from, it logs this and waits.
 func (s *Standby) Prepare(ctx context.Context, said lease.Said) (logID string, err error) {
 	through, folder, is, err := open.Aside(s.config.Log)
 	if err == nil && is {
@@ -46,7 +46,7 @@ type end struct {
 	close func() error
 }
 
-// own opens the log in the directory for reading, if there is a log.
+// own opens the log in the directory for reading, and describes its end; there is false if there is no log.
 func (s *Standby) own() (e end, there bool, err error) {
 	there, err = open.Exists(s.config.Log)
 	unfilled, err1 := open.Unfilled(s.config.Log)
@@ -64,8 +64,8 @@ func (s *Standby) own() (e end, there bool, err error) {
 	return e, true, nil
 }
 
-// compare compares the log with the leader's, if a leader answers. Records that the leader's log does not have are set
-// aside. It returns false if nothing of the log remains. It closes the log.
+// compare compares the log in the directory with the leader's, if a leader answers. It sets aside the records that the
+// leader's log does not have, and closes the log. It returns false if no record of the log remains.
 func (s *Standby) compare(ctx context.Context, own end) (there bool, err error) {
 	defer func() {
 		if own.close != nil {
@@ -74,7 +74,7 @@ func (s *Standby) compare(ctx context.Context, own end) (there bool, err error) 
 	}()
 	all, err := s.ask(ctx, own.id.LogID)
 	if err != nil || !all[0].head.Leads {
-		return true, ctx.Err() // without a leader, Follow compares them later
+		return true, ctx.Err() // if there is no leader, Follow compares the logs later
 	}
 	leader := &all[0]
 	common, err := s.common(ctx, leader, &own)
@@ -100,8 +100,8 @@ func (s *Standby) compare(ctx context.Context, own end) (there bool, err error) 
 	return common > 0, open.SetAside(ctx, s.config.Log, common, folder)
 }
 
-// common returns the newest record up to which both logs have the same records; 0 for none. It searches by bisection:
-// after the first different record, all chain values differ.
+// common returns the last record through which both logs have the same records; 0 for none. It searches by bisection,
+// because after the first different record, the hashes of all records so far differ for ever.
 func (s *Standby) common(ctx context.Context, leader *peer, own *end) (events.Sequence, error) {
 	same := func(at events.Sequence) (bool, error) {
 		mine, err := own.chain(at)
@@ -123,7 +123,7 @@ func (s *Standby) common(ctx context.Context, leader *peer, own *end) (events.Se
 	if is, err := same(low); !is || err != nil {
 		return 0, err
 	}
-	for low+1 < high { // the chain values are equal at low, and differ at high
+	for low+1 < high { // the hashes of all records so far are equal at low, and differ at high
 		at := low + (high-low)/2
 		is, err := same(at)
 		if err != nil {
@@ -138,8 +138,8 @@ func (s *Standby) common(ctx context.Context, leader *peer, own *end) (events.Se
 	return low, nil
 }
 
-// fill begins the log with a copy of another controller's log. It waits until one can be copied, unless the Lease shows
-// that no controller has written a record yet.
+// fill fills the empty directory with the beginning of another controller's log. It waits until a log can be copied,
+// unless the Lease shows that no controller has written a record yet. said is the content of the Lease.
 func (s *Standby) fill(ctx context.Context, said lease.Said) (logID string, err error) {
 	began := said.Head > 0 || said.Epoch > 1
 	var told time.Time
@@ -169,7 +169,7 @@ func (s *Standby) fill(ctx context.Context, said lease.Said) (logID string, err 
 	}
 }
 
-// begin creates the first file of the copy, with the records of one answer.
+// begin creates the first file of this log, with the first records of a controller's log.
 func (s *Standby) begin(ctx context.Context, p *peer) (err error) {
 	bound, cancel := context.WithTimeout(ctx, partWithin)
 	defer cancel()

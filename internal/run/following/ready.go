@@ -18,23 +18,25 @@ func (s *Standby) Saw(said lease.Said) {
 	}
 }
 
-// Claims returns the epoch that the Lease should name when this process takes it; 0 to continue the log's epoch.
+// Claims returns the epoch (a new life of the log) that the Lease is to name when this process takes it; 0 if the log
+// continues its epoch.
 func (s *Standby) Claims() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.claim
 }
 
-// Takeover returns the epoch to begin, and the last record that the Lease named before this process took it. The epoch
-// is 0 if the log continues in its own epoch.
+// Takeover returns the epoch (a new life of the log) that this process must begin, and the last record that the Lease
+// named before this process took it. The epoch is 0 if the log continues its own.
 func (s *Standby) Takeover() (epoch uint64, lost events.Loss) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.claim, s.lost
 }
 
-// Ready returns why the Lease may not be taken now, given its content and the state of this log. If it may be taken,
-// Ready also decides whether the log then continues its epoch or begins the next one:
+// Ready returns why this process may not take the Lease now; before is the Lease's content, and own the state of this
+// log. If it may, Ready also decides whether the log continues its epoch (life of the log) or begins the next one,
+// because records may be missing:
 //
 //	the Lease                                         this log            so
 //	names no log                                      has no records      same epoch, at once
@@ -67,7 +69,7 @@ func (s *Standby) Ready(before lease.Said, own lease.Log) error {
 	return nil
 }
 
-// waitsLocked returns why the Lease may not be taken yet; nil if it may. The caller holds the lock.
+// waitsLocked returns why this process may not take the Lease yet; nil if it may. The caller holds the lock.
 func (s *Standby) waitsLocked(before lease.Said, own lease.Log, now time.Time) error {
 	mine := before.Lock != "" && before.Lock == own.Lock
 	if s.more.client != nil && now.Sub(s.asked) <= heardWithin && !mine {
@@ -78,7 +80,7 @@ func (s *Standby) waitsLocked(before lease.Said, own lease.Log, now time.Time) e
 		return nil
 	}
 	if !s.asOf.IsZero() && s.since.Sub(s.asOf) <= 2*s.config.Retry+time.Second {
-		return nil // this process had all records until the leader disappeared
+		return nil // this log had all records until the leader disappeared
 	}
 	if left := aloneFor - now.Sub(s.free); left > 0 {
 		return fmt.Errorf("the Lease %s says that the log had record %d of epoch %d, and this one ends with record %d of epoch "+
@@ -88,7 +90,7 @@ func (s *Standby) waitsLocked(before lease.Said, own lease.Log, now time.Time) e
 	return nil
 }
 
-// goesOn reports whether this log cannot lack any record, so that it may continue its epoch.
+// goesOn reports whether this log may continue its epoch (life of the log): it must be certain that it lacks no record.
 func goesOn(before lease.Said, own lease.Log) bool {
 	mine := before.Lock != "" && before.Lock == own.Lock
 	switch {
@@ -102,7 +104,7 @@ func goesOn(before lease.Said, own lease.Log) bool {
 	return before.Holder == "" && before.Head == own.Head && before.Hash == own.Hash
 }
 
-// lacks reports whether the Lease names a later record of the same log than this log has.
+// lacks reports whether the Lease names a later record of this log than own, this process's copy, has.
 func lacks(said lease.Said, own lease.Log) bool {
 	return said.LogID == own.LogID && (said.Epoch > own.Epoch || said.Epoch == own.Epoch && said.Head > own.Head)
 }

@@ -21,16 +21,16 @@ const (
 )
 
 const (
-	// a standby counts as behind, and not ready, if it last had all records longer ago than this
+	// a standby is behind, and not ready, if it last had all records longer ago than this
 	mostBehind  = 3 * time.Second
-	headWithin  = 2 * time.Second // time limit for asking controllers how far their logs are
+	headWithin  = 2 * time.Second // time limit for asking controllers which record is their newest
 	partWithin  = 20 * time.Second
-	pollWithin  = 4 * time.Second // time limit of an answer that may wait a second for a new record
+	pollWithin  = 4 * time.Second // time limit for an answer that may wait a second for a new record
 	firstPause  = 100 * time.Millisecond
 	mostPause   = time.Second
 	tellAfter   = 10 * time.Second
 	aloneFor    = 5 * time.Minute
-	heardWithin = 5 * time.Second // an answer with more records than this log has counts for this long
+	heardWithin = 5 * time.Second // how long an answer counts that said that another log has more records
 	mostAtATime = 16              // most controllers asked at the same time
 )
 
@@ -50,7 +50,7 @@ type Config struct {
 	Followers func() []feed.Follower // the processes that have asked this one for records
 }
 
-// Log is what a Standby needs of an opened log.
+// Log is what a Standby needs of the opened log of this process.
 type Log interface {
 	store.Opened
 	store.Follower
@@ -59,11 +59,13 @@ type Log interface {
 // errNoFollower is returned for a kind of log that cannot store the records of another log.
 var errNoFollower = errors.New("this kind of log cannot follow another one")
 
-// ErrDiverged: the leader's log has other records than this one. At the next start, the end of this log is set aside.
+// ErrDiverged is returned if the leader's log has other records than this one. At the next start, the records at the
+// end of this log are set aside.
 var ErrDiverged = errors.New("the log of the leader does not go on from this one: started again, this controller sets the " +
 	"end of its log aside and follows")
 
-// Standby copies the leader's log into this process's log. Make it with New.
+// Standby copies the leader's log into this process's log, and decides when this process may take the Lease. Make it
+// with New.
 type Standby struct {
 	config Config
 	logger *slog.Logger
@@ -71,20 +73,20 @@ type Standby struct {
 	freed  chan struct{}
 
 	mu    sync.Mutex
-	asked time.Time // when all controllers were asked last
+	asked time.Time // when all controllers were last asked
 	asOf  time.Time // a time at which this log had all records of the leader; zero for none
 	gone  error     // why no records can be copied from a leader; nil while they can
 	told  time.Time // when gone was last logged
-	more  peer      // a controller with more records than this log, at the last time all were asked
+	more  peer      // a controller with more records than this log, when all controllers were last asked
 	peer  string    // address of the leader that was copied from last
 	now   events.Time
 
-	leader heard // the newest answer of a leader, for metrics; zero for none
+	leader heard // the leader's newest answer, for metrics; zero for none
 
 	said  lease.Said // content of the Lease when it was last read
-	since time.Time  // when the Lease was first read with this content
-	free  time.Time  // since when the Lease could be taken; zero while it cannot
-	claim uint64     // epoch to begin when taking the Lease; 0 to continue the log's epoch
+	since time.Time  // when this content of the Lease was first read
+	free  time.Time  // since when this process could take the Lease; zero while it cannot
+	claim uint64     // epoch (life of the log) to begin with the Lease; 0 to continue the log's epoch
 	lost  events.Loss
 }
 
@@ -97,7 +99,7 @@ func New(c Config) *Standby {
 // leader's last record.
 func (s *Standby) Released() <-chan struct{} { return s.freed }
 
-// Begin gives the Standby its opened log, and creates the file FOLLOWS in the log's directory.
+// Begin sets the opened log that records are copied into, and creates the file FOLLOWS in the log's directory.
 func (s *Standby) Begin(log store.Opened) error {
 	to, ok := log.(Log)
 	if !ok {
@@ -109,15 +111,15 @@ func (s *Standby) Begin(log store.Opened) error {
 	return writeFile(s.config.Log, log.Identity().LogID)
 }
 
-// Now returns the time of the leader's clock in its newest answer; 0 for no answer.
+// Now returns the time of the leader's clock in the leader's newest answer; 0 if there was none.
 func (s *Standby) Now() events.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now
 }
 
-// Behind returns nil if this log had all of the leader's records at some time in the last 3 seconds; otherwise it
-// returns an error with the reason.
+// Behind returns nil if this log had all of the leader's records at some time in the last 3 seconds; otherwise an error
+// that says why it had not.
 func (s *Standby) Behind() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

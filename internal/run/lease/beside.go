@@ -8,30 +8,29 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// Beside lists other Leases for Jobs that include ours whose holders are alive: two controllers run the same Jobs
-// (split brain).
+// Beside lists other controllers that run some of our Jobs, too: their holders are alive, and their Leases are in other
+// namespaces.
 type Beside struct {
-	// Above is such a Lease in an operator's namespace. Its holder has precedence, so this process must not work. Nil
-	// for none.
+	// Above is the Lease of such a controller in an operator's namespace that goes before ours: this process must not
+	// work. Nil for none.
 	Above *Said
-	// Others are such Leases in tenants' namespaces. A correct controller that holds one stops when it finds our Lease.
-	// Any user who may write Leases in those namespaces may have written them.
+	// Others are the Leases of such controllers in tenants' namespaces. A correct controller with such a Lease stops
+	// when it finds ours. Any user with the right to write Leases in that namespace may have written it.
 	Others []Said
 }
 
-// OutrankedError ends Run: while this process led, another process took our Lease, or a Lease with precedence over
-// ours.
+// OutrankedError ends Run: while this process led, another process took our Lease, or a Lease that goes before ours.
 type OutrankedError struct{ By Said }
 
-// Error names the new leader.
+// Error says which controller leads now.
 func (e *OutrankedError) Error() string {
 	return fmt.Sprintf("stopped leading: the Lease %s is now held by %s, whose Jobs include ours", e.By.Lease, e.By.Holder)
 }
 
-// Beside looks for other Leases for Jobs that include ours whose holders are alive. To see whether a holder is alive,
-// it waits for the duration of that holder's Lease, once for each Lease. While our Lease is held, it also waits until
-// correct controllers with lower precedence have stopped. After that, each renewal of our Lease checks again. It
-// returns ErrBlind if a Lease that may have precedence over ours cannot be read, and ctx's error if ctx ends first.
+// Beside returns the other controllers whose Jobs include some of ours, and whose holders are alive. To see whether a
+// holder is alive, it waits for a renewal for as long as that Lease's duration. If our Lease is held, it also waits
+// until correct controllers that must yield to us have stopped. After that, each renewal of our Lease looks for new
+// ones. It returns ErrBlind if a Lease that may go before ours cannot be read, and ctx's error if ctx ends first.
 func (l *Lease) Beside(ctx context.Context) (found Beside, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -41,9 +40,9 @@ func (l *Lease) Beside(ctx context.Context) (found Beside, err error) {
 	return found, err
 }
 
-// Stranger looks for a live controller of our Jobs that has another log than logID, under any Lease that can be read;
-// nil for none. If some Lease names logID, that log has run here before, and the result is nil. Stranger waits until it
-// knows which holders are alive.
+// Stranger returns what the Lease of a live controller says that runs our Jobs with another log than logID; nil if
+// there is none. It reads all Leases that it may read. If one of them names logID, that log has run here before, and
+// the result is nil. Stranger waits until it knows which holders are alive.
 func (l *Lease) Stranger(ctx context.Context, logID string) (found *Said, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -53,7 +52,7 @@ func (l *Lease) Stranger(ctx context.Context, logID string) (found *Said, err er
 	return found, err
 }
 
-// Elsewhere returns the contents of the Leases in the operator's namespaces, except our own.
+// Elsewhere returns what the Leases in the operators' namespaces say, except our own Lease.
 func (l *Lease) Elsewhere(ctx context.Context) (all []Said, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -67,7 +66,7 @@ func (l *Lease) Elsewhere(ctx context.Context) (all []Said, err error) {
 	return all, err
 }
 
-// until reads the other Leases again and again, until wait returns false for them.
+// until reads the other controllers' Leases, again and again, until wait returns false for them.
 func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease) bool) error {
 	blind := time.Now()
 	for told := (time.Time{}); ; {
@@ -75,7 +74,7 @@ func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case isBlind(err) && time.Since(blind) >= deniedPatience: // an API server denies everything while it starts
+		case isBlind(err) && time.Since(blind) >= deniedPatience: // while it starts, an API server denies everything
 			return err
 		case isBlind(err):
 		case err != nil && time.Since(told) >= n.config.Duration:
@@ -94,15 +93,15 @@ func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease
 	}
 }
 
-// judge returns the other Leases for our Jobs whose holders are alive. held says that our own Lease is held. wait says
-// that more time is needed to tell.
+// judge returns the other Leases for our Jobs whose holders are alive. held says whether our own Lease is held. wait is
+// true if more time is needed to know which holders are alive.
 func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Beside, wait bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if held && n.took.IsZero() {
 		n.took = time.Now()
 	}
-	// until correct holders of unlisted Leases have stopped
+	// wait until correct holders of Leases that cannot be listed have stopped
 	wait = held && n.unlisted && time.Since(n.took) < DefaultDuration
 	for i := range leases {
 		j := Judge(&leases[i])
@@ -113,13 +112,13 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 		waiting := time.Since(first.seen) <= j.Patience
 		switch {
 		case n.ranked(&leases[i]):
-			// This holder has precedence if it took its Lease before ours. If it took it later, it stops at its next
-			// check; one that has not stopped by the end of its patience never will.
+			// This holder goes before us if it took its Lease before ours. If it took it later, it stops at its next
+			// check; if it has not stopped after the time that is waited for it, it never will.
 			if changed && (!held || !waiting || n.above || j.before(n.acquired, n.config.Namespace)) {
 				return Beside{Above: &j.Said}, false
 			}
 			wait = wait || waiting
-		case !held: // holders find our Lease only after it exists
+		case !held: // other holders find our Lease only after it exists
 		case n.early(first) && waiting:
 			wait = true
 		case changed:
@@ -131,8 +130,9 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 	return found, wait
 }
 
-// before reports whether this Lease, in an operator's namespace, was taken before ours, in the order of the API
-// server's writes. If that order is unknown, the alphabetical order of the namespaces decides.
+// before reports whether the Lease j was taken before ours; both are in operators' namespaces. ours is the resource
+// version of the write that took our Lease, and namespace its namespace. If the order is unknown, the alphabetical
+// order of the namespaces decides.
 func (j *Judged) before(ours uint64, namespace string) bool {
 	if j.Acquired == 0 || ours == 0 || j.Acquired == ours {
 		return j.Lease < namespace+"/"
@@ -140,8 +140,8 @@ func (j *Judged) before(ours uint64, namespace string) bool {
 	return j.Acquired < ours
 }
 
-// stranger returns a Lease for our Jobs whose live holder has another log than logID; nil for none. wait says that more
-// time is needed to tell.
+// stranger returns a Lease for our Jobs whose holder is alive and has another log than logID; nil for none. wait is
+// true if more time is needed to know which holders are alive.
 func (n *neighbours) stranger(leases []coordinationv1.Lease, logID string) (found *Said, wait bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

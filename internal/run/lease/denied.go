@@ -14,11 +14,12 @@ import (
 // ErrDenied is returned if this user may not read or write the Lease, or its namespace does not exist.
 var ErrDenied = errors.New("the Lease cannot be held")
 
-// deniedPatience is how long requests may be denied, before the Lease was ever held, until that counts as an error: a
-// starting API server denies everything until it has read its roles.
+// deniedPatience is how long all requests may be denied, at a start, until this counts as an error. An API server that
+// starts denies everything until it has read its roles.
 const deniedPatience = 5 * time.Second
 
-// noteDenied returns err. If requests with this verb have been denied for 5 seconds, it also ends the election.
+// noteDenied returns err. If all requests with this verb have been denied for 5 seconds, it also ends the wait for the
+// Lease.
 func (k *lock) noteDenied(verb string, err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -37,7 +38,7 @@ func (k *lock) noteDenied(verb string, err error) error {
 
 func denied(err error) bool {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return false // the namespace is being deleted, and is created again afterwards
+		return false // the namespace is being deleted, and may be created again afterwards
 	}
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || noNamespace(err)
 }
@@ -69,7 +70,7 @@ func (k *lock) makeNamespace(ctx context.Context) error {
 	return nil
 }
 
-// refuse ends the election with err. Only the first call has an effect: the channel has room for one error.
+// refuse ends the wait for the Lease, or its renewal, with err. Only the first call has an effect.
 func (k *lock) refuse(err error) {
 	select {
 	case k.refused <- err:

@@ -20,7 +20,8 @@ type Found struct {
 	object *coordinationv1.Lease
 }
 
-// byName selects the Leases named jobledger. A role that allows only Leases of this name allows this list, too.
+// byName selects the Leases named jobledger. A role that grants rights to this name only allows a list with this
+// selector, too.
 var byName = metav1.ListOptions{FieldSelector: "metadata.name=" + UsualName}
 
 // Find returns the Leases named jobledger that are trusted to name a controller of Jobs. It looks in namespace or, if
@@ -58,14 +59,14 @@ func (f *Found) Object() *coordinationv1.Lease { return f.object }
 // Judged returns what the Lease says, as far as it is trusted; see Judge.
 func (f *Found) Judged() Judged { return Judge(f.object) }
 
-// Living returns the Leases whose controllers run: within its duration, the Lease is renewed or taken by another
-// holder. It watches all Leases at the same time, uses no clock of another machine, and leaves out Leases without a
-// holder.
+// Living returns the Leases whose holders are alive: within the Lease's duration, it is renewed, or taken by another
+// holder. It watches all Leases at the same time. It does not compare clocks of different machines. A Lease without a
+// holder is left out.
 func Living(ctx context.Context, all []*Found) (living []*Found, err error) {
 	lives, errs := make([]bool, len(all)), make([]error, len(all))
 	var watches sync.WaitGroup
 	for i, f := range all {
-		watches.Go(func() { lives[i], errs[i] = f.Renewed(ctx) }) // ends within the Lease's duration
+		watches.Go(func() { lives[i], errs[i] = f.Renewed(ctx) }) // ends at most a Lease's duration later
 	}
 	watches.Wait()
 	for i, f := range all {
@@ -102,8 +103,8 @@ func Holders(ctx context.Context, client kubernetes.Interface, scope string) ([]
 	return Living(ctx, held)
 }
 
-// Renewed waits until the holder renews the Lease or another process takes it. It reports whether that happened within
-// the Lease's duration.
+// Renewed waits until the holder renews the Lease, or another process takes it. It returns false if neither happens
+// within the Lease's duration.
 func (f *Found) Renewed(ctx context.Context) (bool, error) {
 	first := f.Judged()
 	deadline := time.NewTimer(first.Patience)

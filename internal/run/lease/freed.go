@@ -8,17 +8,17 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// The first pause between requests for a Lease whose holder is about to release it, and the longest. Each pause is
-// twice as long as the one before.
+// The first and the longest pause between two tries to take a Lease whose holder is about to release it. Each pause is
+// twice as long as the one before: 20, 40, 80, 160, 320 ms.
 const (
 	freedPause     = 20 * time.Millisecond
 	mostFreedPause = 320 * time.Millisecond
 )
 
-// takeFreed tries to take the Lease when bid.Freed says that its holder is about to release it. client-go's elector
-// alone would try only once or less in a retry period. After a success, takeFreed renews the Lease until the elector
-// finds that this process holds it, and renews it from then on. If renewals fail for the renew deadline, takeFreed
-// calls end, and the Lease is lost. It returns when the Lease is held and the elector renews it, or when ctx ends.
+// takeFreed takes the Lease as soon as its holder releases it; bid.Freed says that this is about to happen. client-go's
+// elector alone would try at most once in a retry period. After a success, takeFreed renews the Lease until the elector
+// does. If renewals fail for the renew deadline, it calls end, and the Lease is lost. It returns when the elector
+// renews the Lease, or when ctx ends.
 func (l *Lease) takeFreed(ctx context.Context, end context.CancelFunc) {
 	for !l.isHeld() {
 		select {
@@ -36,7 +36,8 @@ func (l *Lease) takeFreed(ctx context.Context, end context.CancelFunc) {
 	}
 }
 
-// keep renews the Lease, which takeFreed has just taken, until the elector does.
+// keep renews the Lease, which takeFreed has just taken, until client-go's elector renews it. end gives the Lease up if
+// renewals fail.
 func (l *Lease) keep(ctx context.Context, end context.CancelFunc) {
 	for renewed := time.Now(); ; {
 		left := l.config.RenewDeadline - time.Since(renewed)
@@ -70,8 +71,8 @@ func (l *Lease) renew(ctx context.Context) error {
 	return l.lock.Update(ctx, *record)
 }
 
-// askForFreed tries to take the Lease until this process or another one has it, for at most a retry period. It reports
-// whether it took the Lease.
+// askForFreed tries to take the Lease again and again, for at most a retry period, until this process or another one
+// has it. It reports whether this process has it.
 func (l *Lease) askForFreed(ctx context.Context) (taken bool) {
 	ctx, cancel := context.WithTimeout(ctx, l.config.RetryPeriod)
 	defer cancel()
@@ -100,7 +101,7 @@ func (l *Lease) askForFreed(ctx context.Context) (taken bool) {
 	}
 }
 
-// next returns the record with which this process takes a released Lease.
+// next returns what is written into a released Lease to take it.
 func (l *Lease) next(released *resourcelock.LeaderElectionRecord) resourcelock.LeaderElectionRecord {
 	now := metav1.Now()
 	return resourcelock.LeaderElectionRecord{

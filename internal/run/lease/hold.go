@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// errNotHeld is the cause with which contexts of Within end.
+// errNotHeld is the cause with which a context ends when the Lease is no longer certainly held.
 var errNotHeld = errors.New("the Lease was not renewed in time: nothing is sent until it is")
 
-// hold knows until when the Lease is certainly held, and ends contexts at that time. The zero hold is not held. It uses
-// two clocks: Go's clock stops while the machine is suspended, and the time since boot continues, like the clocks of
-// other machines.
+// hold knows until when this process certainly holds the Lease, and ends contexts at that time. The zero hold is not
+// held. It uses two clocks: Go's clock stops while the machine is suspended; the time since boot continues, like the
+// clocks of other machines.
 type hold struct {
-	boot  func() time.Duration // see Config.Boot
+	boot  func() time.Duration // returns the time since boot; see Config.Boot
 	mu    sync.Mutex
-	until instant     // zero while the Lease is not held
-	lapse *time.Timer // ends contexts when the time is over; nil until first held
+	until instant     // when the Lease is no longer certainly held; zero while it is not held
+	lapse *time.Timer // ends contexts at until; nil until the Lease is first held
 	work  map[*context.CancelCauseFunc]struct{}
 }
 
-// instant is one moment on both clocks.
+// instant is one moment by two clocks: Go's (at), and the time since boot.
 type instant struct {
 	at   time.Time
 	boot time.Duration
 }
 
-// now returns the current time on both clocks. A caller takes it before it sends a request that renews the Lease.
+// now returns the current time by both clocks. The caller takes it before it sends a request that renews the Lease.
 func (h *hold) now() instant { return instant{at: time.Now(), boot: h.boot()} }
 
-// renew sets the end of the hold to began plus period. began may be in the past.
+// renew says that the Lease is held until began plus period. began is when the request that renewed it was sent.
 func (h *hold) renew(began instant, period time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,7 +42,7 @@ func (h *hold) renew(began instant, period time.Duration) {
 	}
 }
 
-// end ends the hold, and all contexts of within, at once.
+// end says that the Lease is not held any more, and ends all contexts of within.
 func (h *hold) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,7 +63,7 @@ func (h *hold) holdsLocked() bool {
 func (h *hold) lapsed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.holdsLocked() { // otherwise it was renewed just now
+	if !h.holdsLocked() { // the Lease may have been renewed a moment ago
 		h.endWorkLocked()
 	}
 }
@@ -75,7 +75,7 @@ func (h *hold) endWorkLocked() {
 	clear(h.work)
 }
 
-// within returns a context that ends no later than the hold.
+// within returns a context that ends as soon as the Lease is no longer certainly held.
 func (h *hold) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h.mu.Lock()

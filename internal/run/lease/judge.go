@@ -21,15 +21,15 @@ const (
 // OperatorNamespaces are the namespaces in which a Lease is fully trusted.
 var OperatorNamespaces = []string{DefaultNamespace, SystemNamespace}
 
-// The longest durations of a Lease that other processes respect. They wait for a Lease with a longer duration only this
-// long. New refuses a configuration with a longer one, so a correct holder has stopped by then.
+// The longest durations of a Lease that other processes respect: for a Lease with a longer duration they wait only this
+// long. New refuses a configuration with a longer duration, so a correct holder has always stopped by then.
 const (
-	MostDuration        = 10 * time.Minute // of a Lease in an operator's namespace
-	MostDurationOfOther = 2 * time.Minute  // of any other Lease, which a tenant may have written
+	MostDuration        = 10 * time.Minute // limit for a Lease in an operator's namespace
+	MostDurationOfOther = 2 * time.Minute  // limit for any other Lease, which a tenant may have written
 )
 
-// CheckPlace returns an error if a controller with this scope (empty for all namespaces) may not have a Lease of this
-// duration in namespace.
+// CheckPlace returns an error if a controller may not have a Lease of this duration in namespace. scope is the
+// namespace of its Jobs; empty for all namespaces.
 func CheckPlace(namespace, scope string, duration time.Duration) error {
 	operators := slices.Contains(OperatorNamespaces, namespace)
 	switch most := longest(operators); {
@@ -45,27 +45,27 @@ func CheckPlace(namespace, scope string, duration time.Duration) error {
 	return nil
 }
 
-// Word is how far the contents of a Lease are trusted.
+// Word says how far the content of a Lease is trusted.
 type Word int
 
 // The levels of trust.
 const (
-	Nobodys   Word = iota // not trusted
-	Tenants               // trusted about its own namespace only: a tenant may have written it
-	Operators             // trusted; only an operator can have written it
+	Nobodys   Word = iota // not trusted at all
+	Tenants               // trusted only about the Jobs of its own namespace, because a tenant may have written it
+	Operators             // trusted, because only an operator can have written it
 )
 
-// Judged is what a Lease says, as far as it is trusted. Scope is empty if the Lease is not trusted to name a controller
-// of Jobs.
+// Judged is what a Lease says, without what is not trusted. If the Lease is not trusted to name a controller of Jobs,
+// Scope is empty.
 type Judged struct {
 	Said
 	Word     Word
-	Patience time.Duration // how long the holder may be alive without renewing the Lease
+	Patience time.Duration // how long its holder may be alive without a renewal
 }
 
-// Judge returns what a Lease says, as far as it is trusted. Only the namespace decides that, because it decides who may
-// write the Lease; a writer can forge everything in it, including managed fields. Times in it are not compared with our
-// clock: only a renewal shows that a holder is alive.
+// Judge returns what a Lease says, without what is not trusted. Only the namespace decides how far it is trusted,
+// because the namespace decides who may write the Lease; a writer can forge all of its content, including managed
+// fields. Times in the Lease are not compared with our clock: only a renewal shows that a holder is alive.
 func Judge(object *coordinationv1.Lease) Judged {
 	j := Judged{Said: saidBy(object), Patience: DefaultDuration}
 	claimed := j.Scope
@@ -78,7 +78,7 @@ func Judge(object *coordinationv1.Lease) Judged {
 		if claimed == "" {
 			j.Scope = Everywhere
 		}
-	case claimed == object.Namespace && j.LogID != "": // as a controller of that namespace writes it
+	case claimed == object.Namespace && j.LogID != "": // a controller for this namespace writes it like this
 		j.Word = Tenants
 	default:
 		j.Scope = ""
@@ -99,12 +99,13 @@ func longest(operators bool) time.Duration {
 // Runs reports whether the Lease is held by a controller of Jobs in scope: a namespace, or Everywhere.
 func (j *Judged) Runs(scope string) bool { return j.Holder != "" && overlap(j.Scope, scope) }
 
-// Lives reports whether the Lease was renewed, or taken by another holder, since it was read as before.
+// Lives reports whether the Lease was renewed, or taken by another holder, since it was read the time before.
 func (j *Judged) Lives(before *Judged) bool {
 	return j.Holder != "" && (j.Holder != before.Holder || !j.Renewed.Equal(before.Renewed))
 }
 
-// overlap reports whether two scopes have namespaces in common. An empty scope is unknown, and has none.
+// overlap reports whether two controllers run Jobs of the same namespace; a and b are a namespace or Everywhere. An
+// empty one is unknown, and overlaps with nothing.
 func overlap(a, b string) bool {
 	return a != "" && b != "" && (a == b || a == Everywhere || b == Everywhere)
 }

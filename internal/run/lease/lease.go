@@ -31,35 +31,35 @@ type Config struct {
 	Client        kubernetes.Interface // its requests should time out well before RenewDeadline
 	Namespace     string               // namespace of the Lease; see CheckPlace
 	MakeNamespace bool                 // create a missing namespace
-	Scope         string               // namespace of the Jobs; empty for all
-	Cron          bool                 // run CronJobs, too; the Lease tells users who trigger one
-	Identity      string               // unique to this process
+	Scope         string               // namespace whose Jobs the holder runs; empty for all
+	Cron          bool                 // the holder runs CronJobs, too; the Lease tells this to users who trigger one
+	Identity      string               // name of the holder in the Lease; no other process has it
 	Duration      time.Duration        // how long other processes wait after the newest renewal
 	RenewDeadline time.Duration        // how long renewals may fail before the Lease is lost; below Duration
-	RetryPeriod   time.Duration        // between tries
-	// Boot returns the time since the machine started, including suspensions. It is the second clock for the end of the
-	// hold. Nil for the system's clock.
+	RetryPeriod   time.Duration        // time between tries to take or renew the Lease
+	// Boot returns the time since the machine started, including suspensions. It is the second clock that decides when
+	// the Lease is no longer held. Nil for the system's clock.
 	Boot   func() time.Duration
 	Logger *slog.Logger // nil for the default
 }
 
 func (c *Config) scope() string { return cmp.Or(c.Scope, Everywhere) }
 
-// Bid says for which log and for which work this process wants the Lease. All fields except Ready and Freed are
-// required.
+// Bid says for which log this process wants the Lease, and what it does as the holder. All fields except Ready and
+// Freed are required.
 type Bid struct {
 	// Log returns which log this process has locked, and its last durable record. It may be called from any goroutine
 	// until Run returns.
 	Log func() Log
-	// Admit decides, by the Lease's current content, whether this process may wait for the Lease and take it. An error
+	// Admit decides, by the Lease's content, whether this process may wait for the Lease and take it at all. An error
 	// ends Run, and leaves the Lease unchanged.
 	Admit func(Said) error
-	// Ready returns an error if this process may not take the Lease now, given its content (zero if it does not exist).
-	// The Lease then stays unchanged, and Ready is called again after RetryPeriod. It is called before each write that
-	// takes the Lease, but not before renewals. May be nil.
+	// Ready returns an error if this process may not take the Lease now; the argument is its content, zero if it does
+	// not exist. Then the Lease stays unchanged, and Ready is called again after RetryPeriod. It is called before each
+	// write that takes the Lease, but not before renewals. May be nil.
 	Ready func(Said) error
-	// Freed receives a value when the holder is about to release the Lease; the sender knows that from elsewhere. Run
-	// then tries to take the Lease at once, and not only after RetryPeriod. May be nil.
+	// Freed receives a value when the holder is about to release the Lease; the sender has learned this from the
+	// holder. Run then tries to take the Lease at once, and not only after RetryPeriod. May be nil.
 	Freed <-chan struct{}
 	// Lead does the work of the holder. Its context ends when the Lease is lost, with cause ErrLost or an
 	// OutrankedError.
@@ -107,7 +107,7 @@ func New(c Config) (*Lease, error) {
 			OnStoppedLeading: func() {},
 			OnNewLeader:      l.newLeader,
 		},
-		// ReleaseOnCancel is not set: after a failed renewal it would delay the closing of lost.
+		// ReleaseOnCancel is not set, because after a failed renewal it would delay the close of lost.
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lease: %w", err)
@@ -134,7 +134,7 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	case err := <-l.lock.refused:
 		give()
 		if !errors.Is(err, ErrDenied) {
-			l.release(ctx) // a write whose answer was lost may have taken the Lease
+			l.release(ctx) // perhaps this process has taken the Lease, and the answer was lost
 		}
 		return err
 	case <-ctx.Done():
@@ -145,7 +145,7 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	leading, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	finished := make(chan struct{})
-	go func() { // ends with the election
+	go func() { // ends when this process no longer wants the Lease
 		select {
 		case <-ended:
 			l.lose(ErrLost)
@@ -169,9 +169,9 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	return err
 }
 
-// compete starts to try to take the Lease, and to renew it once it is held. ended is closed when the Lease is lost, or
-// after a call of give. give stops everything, and may be called more than once. The end of ctx does not stop renewals,
-// because Lead may return long after it.
+// compete starts to take the Lease, and to renew it once it is held. ended is closed when the Lease is lost, or after a
+// call of give. give stops everything, and may be called more than once. The end of ctx does not stop renewals, because
+// Lead may return long after it.
 func (l *Lease) compete(ctx context.Context) (ended <-chan struct{}, give func()) {
 	electing, end := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.config.Logger.Handler())))
 	done, taking := make(chan struct{}), make(chan struct{})
@@ -199,20 +199,20 @@ func (l *Lease) release(ctx context.Context) {
 	}
 }
 
-// Name returns NAMESPACE/NAME.
+// Name returns the name of the Lease, as NAMESPACE/NAME.
 func (l *Lease) Name() string { return l.lock.Describe() }
 
 // Holds reports whether this process certainly holds the Lease, so that it may act now.
 func (l *Lease) Holds() bool { return l.lock.hold.holds() }
 
 // Within returns a context for work that needs the Lease. It ends as soon as the Lease is no longer certainly held;
-// each renewal extends it. The caller must call the cancel function.
+// each renewal prolongs it. The caller must call the cancel function.
 func (l *Lease) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return l.lock.hold.within(ctx)
 }
 
-// Lost returns a channel that is closed when the Lease is lost after it was held, or given up because another Lease has
-// precedence.
+// Lost returns a channel that is closed when the Lease was held and is lost, or was given up because another Lease goes
+// before it.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
 func (l *Lease) begin() { l.begun.Do(func() { close(l.started) }) }

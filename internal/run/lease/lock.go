@@ -18,35 +18,35 @@ import (
 
 var getOptions = metav1.GetOptions{}
 
-// lock gives client-go's leader election access to the Lease object. client-go's own lock cannot write annotations.
+// lock reads and writes the Lease object for client-go's leader election. It replaces client-go's own lock, which
+// cannot write annotations.
 type lock struct {
 	config Config
-	hold   hold // until the renew deadline, counted from the start of the newest successful renewal
+	hold   hold // the Lease is held until the renew deadline, counted from the start of the newest successful renewal
 	beside *neighbours
 
 	// Set before the election begins.
 	bid       Bid
-	refused   chan error           // receives, once, the error that ends the election
-	outranked chan *OutrankedError // receives, once, the error that names a holder with precedence
+	refused   chan error           // receives, once, an error that ends the wait for the Lease
+	outranked chan *OutrankedError // receives, once, the error that another controller goes before this one
 
-	// asking is locked while the Lease is read or taken, because two goroutines do so (see takeFreed). Otherwise an
+	// asking is locked while the Lease is read or taken, because two goroutines do this (see takeFreed). Without it, an
 	// answer from before this process took the Lease could look like a loss of the Lease.
 	asking sync.Mutex
 
 	mu          sync.Mutex
-	object      *coordinationv1.Lease // as last read or written
+	object      *coordinationv1.Lease // the Lease as it was last read or written
 	ours        bool
-	yielded     *OutrankedError      // the error sent to outranked; after it the Lease is not renewed
-	deniedSince map[string]time.Time // by verb: since when every request has been denied
+	yielded     *OutrankedError      // the error sent to outranked; when it is set, the Lease is not renewed any more
+	deniedSince map[string]time.Time // by verb: since when all requests have been denied
 }
 
 func (k *lock) leases() coordinationclient.LeaseInterface {
 	return k.config.Client.CoordinationV1().Leases(k.config.Namespace)
 }
 
-// Get implements resourcelock.Interface, like the methods below: it reads the Lease. If another process holds the
-// Lease, Admit decides whether to wait for it. If that process has certainly ended, the Lease is shown to client-go as
-// released.
+// Get implements resourcelock.Interface: it reads the Lease. If another process holds the Lease, Admit decides whether
+// to wait for it. If that process has certainly ended, Get tells client-go that the Lease is released.
 func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	k.asking.Lock()
 	defer k.asking.Unlock()
@@ -61,7 +61,7 @@ func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	record := resourcelock.LeaseSpecToLeaderElectionRecord(&object.Spec)
 	other := record.HolderIdentity != k.config.Identity
 	if ours && other {
-		k.hold.end() // after a manual change or deletion, another process holds the Lease: send nothing more
+		k.hold.end() // someone changed the Lease by hand, and another process holds it: send nothing more
 	}
 	if !ours && other {
 		said := saidBy(object)
@@ -78,7 +78,7 @@ func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, text, err
 }
 
-// Create creates the Lease, and its namespace if necessary.
+// Create implements resourcelock.Interface: it creates the Lease, and its namespace if necessary.
 func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	k.asking.Lock()
 	defer k.asking.Unlock()
@@ -86,7 +86,7 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 		ObjectMeta: metav1.ObjectMeta{Namespace: k.config.Namespace, Name: UsualName},
 		Spec:       resourcelock.LeaderElectionRecordToLeaseSpec(&r),
 	}
-	again := k.isOurs() // the Lease was deleted while this process held it
+	again := k.isOurs() // true if the Lease was deleted while this process held it
 	if !again {
 		if err := k.ready(Said{}); err != nil {
 			return err
@@ -109,10 +109,11 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.yieldTo(ctx, again)
 }
 
-// Update writes the Lease with record r, unless another controller has precedence. A failed check of that counts as a
-// failed renewal. So if another controller takes a Lease with precedence, our work ends within the renew deadline,
-// however slow the API server is; the other controller waits longer than that. A renewal that comes too late counts as
-// taking the Lease again, because another process may have led in between.
+// Update implements resourcelock.Interface: it writes r to the Lease, unless another controller goes before this one.
+// If this cannot be checked, the renewal counts as failed. So our work ends within the renew deadline after another
+// controller took a Lease that goes before ours, even if the API server is slow; the other controller waits longer than
+// that. A renewal that comes too late counts as taking the Lease again, because another process may have led in
+// between.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	k.asking.Lock()
 	defer k.asking.Unlock()
@@ -147,7 +148,7 @@ func (k *lock) ready(before Said) error {
 	return k.bid.Ready(before)
 }
 
-// said returns the Lease's content as last read.
+// said returns what the Lease said when it was last read.
 func (k *lock) said() Said {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -157,8 +158,8 @@ func (k *lock) said() Said {
 	return saidBy(k.object)
 }
 
-// yieldTo returns an error, and ends our work, if another controller has precedence. anew says that this process takes
-// its Lease again while it leads.
+// yieldTo returns an error, and ends our work, if another controller goes before this one. anew is true if this process
+// takes its Lease again while it leads.
 func (k *lock) yieldTo(ctx context.Context, anew bool) error {
 	other, err := k.beside.come(ctx, anew)
 	if err != nil {
@@ -181,7 +182,8 @@ func (k *lock) isOurs() bool {
 	return k.ours
 }
 
-// version returns the Lease's resourceVersion, which orders the API server's writes; 0 if it is not a number.
+// version returns the Lease's resourceVersion as a number; 0 if it is not a number. Versions show the order of the API
+// server's writes.
 func version(object *coordinationv1.Lease) uint64 {
 	v, _ := strconv.ParseUint(object.ResourceVersion, 10, 64)
 	return v
@@ -191,7 +193,7 @@ func (k *lock) annotate(object *coordinationv1.Lease) {
 	annotate(object, &k.config, k.bid.Log(), k.beside.takenAt())
 }
 
-// yield ends all work that needs the Lease, at once and for good.
+// yield ends all work that needs the Lease, at once and for good, because the holder of above goes before this process.
 func (k *lock) yield(above *Said) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -200,16 +202,16 @@ func (k *lock) yield(above *Said) {
 	}
 	k.yielded = &OutrankedError{By: *above}
 	k.hold.end()
-	k.outranked <- k.yielded // the channel has room for one
+	k.outranked <- k.yielded // only the first error is sent, and the channel has a buffer of one
 }
 
-// write writes the Lease with record r. On success the Lease is held from the time began on.
+// write writes r to the Lease. If that succeeds, the Lease is held from the time began on, when the request was sent.
 func (k *lock) write(ctx context.Context, r resourcelock.LeaderElectionRecord, began instant) error {
 	object, err := k.put(ctx, r)
 	return k.written("update", object, err, began)
 }
 
-// put writes the Lease with record r, and does not extend the hold.
+// put writes r to the Lease; the caller then decides from when on the Lease is held.
 func (k *lock) put(ctx context.Context, r resourcelock.LeaderElectionRecord) (*coordinationv1.Lease, error) {
 	k.mu.Lock()
 	object := k.object
@@ -236,7 +238,7 @@ func (k *lock) written(verb string, object *coordinationv1.Lease, err error, beg
 	return nil
 }
 
-// release releases the Lease if this process holds it.
+// release releases the Lease if this process holds it: it removes the holder.
 func (k *lock) release(ctx context.Context) error {
 	object, err := k.leases().Get(ctx, UsualName, getOptions)
 	if apierrors.IsNotFound(err) {
@@ -261,12 +263,12 @@ func (k *lock) release(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ours = false
-	k.hold.end() // the answer to a renewal may have arrived in the meantime
+	k.hold.end() // an answer to a renewal may have arrived since the Lease was read
 	return err
 }
 
-// RecordEvent creates a Kubernetes Event about the election, like kube-controller-manager (O-020). It does not wait,
-// and does not try again.
+// RecordEvent creates a Kubernetes Event that says who leads, as kube-controller-manager does (O-020). It does not wait
+// for the answer, and does not try again.
 func (k *lock) RecordEvent(what string) {
 	k.mu.Lock()
 	object := k.object
@@ -294,8 +296,8 @@ func (k *lock) RecordEvent(what string) {
 	}()
 }
 
-// Identity returns this process's holder identity.
+// Identity returns the name under which this process holds the Lease.
 func (k *lock) Identity() string { return k.config.Identity }
 
-// Describe returns NAMESPACE/NAME.
+// Describe returns the name of the Lease, as NAMESPACE/NAME.
 func (k *lock) Describe() string { return k.config.Namespace + "/" + UsualName }

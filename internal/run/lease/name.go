@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// NameLog makes the Lease name a log that has no record yet, without taking the Lease. If the Lease names a log
-// already, it changes nothing. It returns the resulting content of the Lease. So if several processes call it, all get
+// NameLog writes the ID of a log that has no record yet into the Lease, without taking the Lease. If the Lease names a
+// log already, it changes nothing. It returns what the Lease then says. So if several processes call NameLog, all get
 // the same log.
 func (l *Lease) NameLog(ctx context.Context, id events.Identity) (Said, error) {
 	object := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: l.config.Namespace, Name: UsualName}}

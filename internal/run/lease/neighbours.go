@@ -19,29 +19,30 @@ var ErrBlind = errors.New("it cannot be told whether another controller runs the
 
 func isBlind(err error) bool { return errors.Is(err, ErrBlind) }
 
-// neighbours reads the other Leases named jobledger, and remembers which of their holders are alive. It is safe for
-// concurrent use: Beside and each renewal use it.
+// neighbours reads the other Leases named jobledger, and remembers which of their holders are alive. Beside and each
+// renewal use it; it is safe for concurrent use.
 type neighbours struct {
 	config Config
-	// places are the operator's namespaces, except that of our Lease. If our Lease is in a tenant's namespace, Leases
-	// in places have precedence over it (above is true). Otherwise the Lease that was taken first has precedence.
+	// places are the operators' namespaces, except the one of our Lease. If our Lease is in a tenant's namespace,
+	// Leases in places go before it (above is true). Otherwise, of two Leases the one that was taken first goes before
+	// the other.
 	places []string
 	above  bool
 
 	mu       sync.Mutex
-	seen     map[string]sighting // by NAMESPACE/NAME: each Lease as it was first seen
+	seen     map[string]sighting // each Lease as it was first seen, by NAMESPACE/NAME
 	acquired uint64              // resource version of the write that took our Lease; 0 before
-	took     time.Time           // when judge was first called while our Lease was held
-	looked   bool                // that call has returned: who takes a Lease later finds ours
-	watching bool                // no live holder has precedence over us, so one found later is new
+	took     time.Time           // when judge was first called while our Lease was held; zero before
+	looked   bool                // that call of judge has returned: whoever takes a Lease later finds ours
+	watching bool                // no live holder goes before us, so one that is found later is new
 	unlisted bool                // Leases in tenants' namespaces cannot be listed
 }
 
-// sighting is a Lease as it was first seen, and the time.
+// sighting is a Lease as it was first read, and when that was.
 type sighting struct {
 	Judged
 	seen   time.Time
-	looked bool // first seen after holders could find our Lease (neighbours.looked)
+	looked bool // first read after holders could find our Lease (neighbours.looked)
 }
 
 func newNeighbours(c Config) *neighbours {
@@ -53,16 +54,17 @@ func (n *neighbours) ours(object *coordinationv1.Lease) bool {
 	return object.Namespace == n.config.Namespace
 }
 
-// ranked reports whether a Lease is in one of places, so that it may have precedence over ours.
+// ranked reports whether a Lease is in one of places, and so may go before ours.
 func (n *neighbours) ranked(object *coordinationv1.Lease) bool {
 	return slices.Contains(n.places, object.Namespace)
 }
 
-// early reports whether a Lease was first seen before others could find ours. Holders of later Leases find ours when
-// they take theirs.
+// early reports whether a Lease was first read before its holder could find ours. A holder that takes a Lease later
+// looks for ours then.
 func (n *neighbours) early(s sighting) bool { return !s.looked }
 
-// sight reports whether a Lease was renewed or taken since it was first seen, which may be in this call.
+// sight reports whether a Lease was renewed or taken since it was first read, and how it was then. If it is read for
+// the first time, changed is false.
 func (n *neighbours) sight(j *Judged) (changed bool, first sighting) {
 	first, known := n.seen[j.Lease]
 	if !known {
@@ -74,8 +76,8 @@ func (n *neighbours) sight(j *Judged) (changed bool, first sighting) {
 	return j.Lives(&first.Judged), first
 }
 
-// list returns the other Leases named jobledger that can be read. It returns ErrBlind if one that may have precedence
-// over ours cannot be read.
+// list returns the other Leases named jobledger that this process may read. It returns ErrBlind if one that may go
+// before ours cannot be read.
 func (n *neighbours) list(ctx context.Context) ([]coordinationv1.Lease, error) {
 	for _, namespace := range n.places {
 		may, err := n.may(ctx, "get", namespace)
@@ -104,7 +106,8 @@ func (n *neighbours) list(ctx context.Context) ([]coordinationv1.Lease, error) {
 		}
 	}
 	n.mu.Lock()
-	n.unlisted = n.config.Scope == "" // only a controller of all namespaces has to expect others
+	// only a controller of all namespaces must expect other controllers in tenants' namespaces
+	n.unlisted = n.config.Scope == ""
 	n.mu.Unlock()
 	return found, nil
 }
@@ -113,9 +116,9 @@ func (n *neighbours) blind(namespace string, err error) error {
 	return fmt.Errorf("%w: the Lease %s/%s may not be read: %w", ErrBlind, namespace, UsualName, err)
 }
 
-// may asks the API server whether this user has a right on Leases named jobledger. Trying the request instead could be
-// denied again and again, which fills audit logs and alarms their readers. If the question itself is denied, may
-// returns true, and the caller tries the request.
+// may asks the API server whether this user has a right on Leases named jobledger. It asks instead of trying, because a
+// try that is denied again and again fills audit logs. If the question itself is denied, may returns true, and the
+// caller tries the request.
 func (n *neighbours) may(ctx context.Context, verb, namespace string) (bool, error) {
 	review, err := n.config.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -131,7 +134,7 @@ func (n *neighbours) may(ctx context.Context, verb, namespace string) (bool, err
 	return review.Status.Allowed, nil
 }
 
-// read returns the existing Leases that may have precedence over ours.
+// read returns the Leases in places: those that exist and may go before ours.
 func (n *neighbours) read(ctx context.Context) (found []coordinationv1.Lease, err error) {
 	for _, namespace := range n.places {
 		object, err := n.config.Client.CoordinationV1().Leases(namespace).Get(ctx, UsualName, getOptions)
@@ -147,9 +150,9 @@ func (n *neighbours) read(ctx context.Context) (found []coordinationv1.Lease, er
 	return found, nil
 }
 
-// come returns a Lease to which this process must yield; nil for none. That is a Lease in places that was newly taken,
-// if those have precedence over ours, or if this process has just taken its own Lease again. Before watching is set, it
-// returns nil.
+// come returns a Lease to whose holder this process must yield; nil for none. This is a Lease in places that was taken
+// newly, if Leases in places go before ours, or if this process has just taken its own Lease again (anew). Before
+// watching is set, come returns nil.
 func (n *neighbours) come(ctx context.Context, anew bool) (*Said, error) {
 	n.mu.Lock()
 	watching := n.watching
@@ -175,7 +178,7 @@ func (n *neighbours) come(ctx context.Context, anew bool) (*Said, error) {
 	return nil, nil
 }
 
-// takenBy notes the resource version of the write that took our Lease; 0 while that write is in flight.
+// takenBy stores the resource version of the write that took our Lease; 0 while that write is in flight.
 func (n *neighbours) takenBy(version uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,51 +10,52 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The annotations of the Lease. The write that takes the Lease sets all of them, and each renewal sets the log's last
-// record again. So they always describe the current holder.
+// The annotations of the Lease. The write that takes the Lease sets all of them, so they always describe the current
+// holder. Each renewal sets the log's last record again.
 const (
 	ScopeAnnotation = "jobledger.dev/namespace"     // namespace of the Jobs that the holder runs; * for all
 	CronAnnotation  = "jobledger.dev/cronjobs"      // "true" if the holder runs the CronJobs of that scope, too
 	LogIDAnnotation = "jobledger.dev/log-id"        //
 	EpochAnnotation = "jobledger.dev/log-epoch"     //
 	HeadAnnotation  = "jobledger.dev/log-head"      // the newest record that was durable at the renewal
-	HashAnnotation  = "jobledger.dev/log-head-hash" // the log's hash chain value after that record
-	LockAnnotation  = "jobledger.dev/log-lock"      // identifies the file that the holder has locked: BOOT/DEVICE/INODE
-	MarkAnnotation  = "jobledger.dev/log-format"    // "1"; missing before the first release
+	HashAnnotation  = "jobledger.dev/log-head-hash" // hash of all records of the log through that record
+	// identifies the file LOCK in the holder's log directory, which the holder has locked: BOOT/DEVICE/INODE
+	LockAnnotation = "jobledger.dev/log-lock"
+	MarkAnnotation = "jobledger.dev/log-format" // "1"; missing if a version before the first release wrote it
 	// StreamAnnotation names the NATS stream of a replicated log, as NAME/INCARNATION.
 	StreamAnnotation = "jobledger.dev/log-stream"
 	// ReplicaAnnotation is the ID of the directory of the holder's log, if the log is replicated. No other directory
 	// has this ID.
 	ReplicaAnnotation = "jobledger.dev/log-replica"
-	TakenAnnotation   = "jobledger.dev/taken" // resource version by which the holder took the Lease
+	TakenAnnotation   = "jobledger.dev/taken" // resource version of the write by which the holder took the Lease
 )
 
 // Everywhere is the scope of a controller that runs the Jobs of all namespaces.
 const Everywhere = "*"
 
-// Log is what a Lease says about its holder's log.
+// Log is what a Lease says about the log of its holder.
 type Log struct {
 	events.Identity
 	Head events.Sequence
 	Hash events.Hash
-	Lock string // identifies the holder's LOCK file; empty if unknown
+	Lock string // identifies the file LOCK that the holder has locked; empty if unknown
 	// Stream names the NATS stream of a replicated log, as NAME/INCARNATION; empty otherwise.
 	Stream string
-	// Replica identifies the directory of a replicated log, and does not change when the machine restarts; empty
-	// otherwise.
+	// Replica identifies the directory of a replicated log, also after a restart of the machine; empty otherwise.
 	Replica string
 }
 
-// Said is the content of a Lease; zero if the Lease does not exist.
+// Said is what a Lease says; zero if the Lease does not exist.
 type Said struct {
 	Lease   string    // NAMESPACE/NAME
 	Holder  string    // empty if the Lease is released
-	Renewed time.Time // by the holder's clock
-	Scope   string    // namespace of the holder's Jobs; * for all, empty if the Lease does not say
-	Cron    bool      // the holder runs the CronJobs of Scope too
-	Before  bool      // written before the first release, whose logs cannot be read any more
-	// Acquired is the resource version of the write that took the Lease; 0 if unknown. Resource versions show the order
-	// of the API server's writes.
+	Renewed time.Time // when it was renewed, by the holder's clock
+	Scope   string    // namespace whose Jobs the holder runs; * for all, empty if the Lease does not say
+	Cron    bool      // the holder runs the CronJobs of Scope, too
+	// written by a version before the first release; this program cannot read the logs of those versions
+	Before bool
+	// Acquired is the resource version of the write that took the Lease; 0 if unknown. Versions show the order of the
+	// API server's writes.
 	Acquired uint64
 	Log
 }
@@ -72,10 +73,10 @@ func saidBy(object *coordinationv1.Lease) Said {
 	s.Stream, s.Replica = cut(a[StreamAnnotation]), cut(a[ReplicaAnnotation])
 	s.Before = s.LogID != "" && a[MarkAnnotation] == ""
 	s.Acquired, _ = strconv.ParseUint(a[TakenAnnotation], 10, 64)
-	if s.Acquired == 0 { // the holder has written the Lease only once, with this version
+	if s.Acquired == 0 { // the holder has written the Lease only once, and that write has this version
 		s.Acquired = version(object)
 	}
-	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // 0 for a foreign value
+	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // 0 if it is no number
 	head, _ := strconv.ParseUint(a[HeadAnnotation], 10, 64)
 	s.Head = events.Sequence(head)
 	if hash, err := hex.DecodeString(a[HashAnnotation]); err == nil && len(hash) == len(s.Hash) {
@@ -84,16 +85,16 @@ func saidBy(object *coordinationv1.Lease) Said {
 	return s
 }
 
-// mostText limits how many bytes of a text in a Lease are read. Our texts are shorter, but a tenant could write a
-// megabyte, which would appear in logs and errors.
+// mostText limits how many bytes of a text in a Lease are read. Our texts are shorter; a tenant could write a megabyte,
+// which would then appear in logs and errors.
 const mostText = 256
 
 func cut(text string) string { return text[:min(len(text), mostText)] }
 
 const yes, mark = "true", "1"
 
-// annotate sets the annotations that say what the holder runs, with which log, and since which version. taken is 0 in
-// the write that takes the Lease.
+// annotate sets the annotations that say what the holder runs, with which log, and which write took the Lease. taken is
+// the version of that write; 0 in that write itself.
 func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	if object.Annotations == nil {
 		object.Annotations = map[string]string{}
@@ -120,8 +121,9 @@ func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	}
 }
 
-// ended reports whether the holder of the Lease has certainly ended: this process holds the lock on the very file LOCK
-// that the holder had locked, of the same log. A copy of the log has another LOCK file, and the holder may be alive.
+// ended reports whether the holder of the Lease has certainly ended. This is so if this process has locked the very
+// file LOCK that the holder had locked, of the same log. A copy of the log has another file LOCK, so that the holder
+// may be alive.
 func (s *Said) ended(own Log) bool {
 	return s.Lock != "" && s.Lock == own.Lock && s.Identity == own.Identity &&
 		(s.Head < own.Head || s.Head == own.Head && s.Hash == own.Hash)

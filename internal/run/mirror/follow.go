@@ -17,12 +17,13 @@ import (
 
 const (
 	each        = time.Second     // how often controllers are asked
-	headWithin  = 2 * time.Second // time limit for asking all controllers how far their logs are
+	headWithin  = 2 * time.Second // time limit for asking all controllers which record is their newest
 	partWithin  = 20 * time.Second
 	mostAtATime = 16 // most controllers asked at the same time
 )
 
-// Run follows the log until ctx ends, and then returns nil. It returns an error if the copy cannot be written.
+// Run copies the controllers' log until ctx ends, and then returns nil. It returns an error if the copy cannot be
+// written.
 func (m *Mirror) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, m.close()) }()
 	tick := time.NewTicker(each)
@@ -39,7 +40,7 @@ func (m *Mirror) Run(ctx context.Context) (err error) {
 	}
 }
 
-// round finds the controller to copy from, and copies all its new records. A controller that fails is no error.
+// round chooses a controller, and copies all its new records. If the controller fails, the next round tries again.
 func (m *Mirror) round(ctx context.Context) error {
 	a, err := m.choose(ctx)
 	if err != nil {
@@ -66,8 +67,8 @@ func (m *Mirror) round(ctx context.Context) error {
 	}
 }
 
-// choose asks all controllers how far their logs are, and returns the one to copy from. It prefers one that leads, then
-// one with the same log as the copy, then the one with the most records.
+// choose asks all controllers which log they have and how long it is, and returns the one to copy from. It prefers a
+// controller that leads, then one with the same log as the copy, then the one with the most records.
 func (m *Mirror) choose(ctx context.Context) (answered, error) {
 	ctx, cancel := context.WithTimeout(ctx, headWithin)
 	defer cancel()
@@ -80,7 +81,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 	fail := func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		failed = cmp.Or(failed, err) // one error is enough to report
+		failed = cmp.Or(failed, err) // it suffices to report one error
 	}
 	limit, logID := make(chan struct{}, mostAtATime), m.logID()
 	for _, client := range m.config.Clients {
@@ -101,7 +102,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 				defer mu.Unlock()
 				all = append(all, answered{client, address, head})
 				if head.Leads && (logID == "" || head.LogID == logID) {
-					cancel() // do not wait for the others: an address may belong to a machine that is gone
+					cancel() // an answer suffices; an address may belong to a machine that is gone
 				}
 			})
 		}
@@ -113,10 +114,10 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 	return best(all, logID), nil
 }
 
-// errNobody: the name of the controllers has no address.
+// errNobody is returned if the controllers' name has no address.
 var errNobody = errors.New("there is no controller")
 
-// best returns the controller to copy from, in the order of preference that choose documents.
+// best returns the controller to copy from; choose says which. logID is the ID of the log in the copy.
 func best(all []answered, logID string) answered {
 	better := func(a, b *answered) bool {
 		if a.head.Leads != b.head.Leads {
@@ -128,7 +129,7 @@ func best(all []answered, logID string) answered {
 		if a.head.Sequence != b.head.Sequence {
 			return a.head.Sequence > b.head.Sequence
 		}
-		return a.address < b.address // so that the choice is always the same
+		return a.address < b.address // so that the choice is the same each time
 	}
 	found := all[0]
 	for i := range all[1:] {
@@ -139,7 +140,7 @@ func best(all []answered, logID string) answered {
 	return found
 }
 
-// logID returns the ID of the copied log; empty if there is no copy.
+// logID returns the ID of the log that is copied; empty if there is no copy yet.
 func (m *Mirror) logID() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,7 +150,7 @@ func (m *Mirror) logID() string {
 	return m.kept.log.Identity().LogID
 }
 
-// step copies the records of one answer. more reports whether the controller has more.
+// step asks for new records once, and adds the answer to the copy. more is true if the controller has further records.
 func (m *Mirror) step(ctx context.Context, a *answered) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, partWithin)
 	defer cancel()
@@ -188,7 +189,7 @@ func (m *Mirror) step(ctx context.Context, a *answered) (more bool, err error) {
 	return part.Head.Sequence > k.log.Head().Sequence, nil
 }
 
-// begin starts a new copy, with the records of one answer. more reports whether the controller has more.
+// begin starts a new copy, with the records of one answer. more is true if the controller has further records.
 func (m *Mirror) begin(ctx context.Context, a *answered) (more bool, err error) {
 	part, err := a.client.Records(ctx, a.address, 0, events.Hash{})
 	if err != nil {
@@ -210,7 +211,8 @@ func (m *Mirror) begin(ctx context.Context, a *answered) (more bool, err error) 
 	return part.Head.Sequence > k.log.Head().Sequence, nil
 }
 
-// again deletes the copy, and returns an error with the reason; the next round starts a new copy.
+// again deletes the copy, because it cannot be continued, and returns why as an error. The next round starts a new
+// copy.
 func (m *Mirror) again(a *answered, why error) error {
 	m.logger.Warn("the copy of the log is thrown away and begun again", "controller", a.name(), "error", why)
 	if err := errors.Join(m.close(), m.remove()); err != nil {
@@ -219,12 +221,12 @@ func (m *Mirror) again(a *answered, why error) error {
 	return fmt.Errorf("the copy of the log is begun again: %w", why)
 }
 
-// writeError: the copy cannot be written.
+// writeError says that the copy cannot be written; it ends Run.
 type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// chosen logs that the copy is read from another controller than before.
+// chosen logs that records come from another controller than before.
 func (m *Mirror) chosen(a answered) {
 	m.mu.Lock()
 	was := m.seen.asked
@@ -236,18 +238,18 @@ func (m *Mirror) chosen(a answered) {
 	}
 }
 
-// answered notes that a controller answered with head at the time at of this machine's clock. whole says that the copy
-// has all records up to that head.
+// answered notes that a controller answered with head, when this machine's clock was at. whole is true if the copy has
+// all records up to head.
 func (m *Mirror) answered(a answered, head feed.Head, at time.Time, whole bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen.asked, m.seen.at, m.seen.gone, m.seen.whole = a, m.config.Clock(), nil, whole
-	if whole { // the copy has all records that the controller had at head.Now
+	if whole { // so the copy is complete up to the time head.Now
 		m.seen.known = known{now: max(events.Time(head.Now), events.Time(head.Time)), at: at}
 	}
 }
 
-// gone notes, and logs once, why no controller can be copied from.
+// gone notes why there is no controller to copy from, and logs this once.
 func (m *Mirror) gone(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return

@@ -19,19 +19,19 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// kept is an open copy, with the goroutines that maintain its files.
+// kept is the copy while it is open, with the goroutines that compress its files and keep its lists of Jobs.
 type kept struct {
 	log      *boltlog.Log
 	lists    history.Lists
 	logger   *slog.Logger
-	compared bool // the end was compared with the controller's log since the open; owned by the writing goroutine
+	compared bool // the copy's end was compared with the controller's log; only the goroutine that writes uses it
 
 	stop  context.CancelFunc // stops the goroutines that maintain the files
 	after sync.WaitGroup     // waits for these goroutines
 }
 
-// openKept opens the existing copy; nil if there is none. It deletes a copy that is damaged, or incomplete after a
-// crash.
+// openKept opens the copy that exists; nil if there is none. It deletes a copy that is damaged, or that a crash left
+// incomplete.
 func (m *Mirror) openKept() (*kept, error) {
 	if _, err := boltlog.Restoring(m.dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil, m.remove()
@@ -66,7 +66,7 @@ func (m *Mirror) open() (*kept, error) {
 // packEvery is the time between checks for sealed files to compress.
 const packEvery = time.Minute
 
-// pack compresses (packs) sealed files until ctx ends.
+// pack compresses complete files of the copy until ctx ends.
 func (k *kept) pack(ctx context.Context) {
 	tick := time.NewTicker(packEvery)
 	defer tick.Stop()
@@ -108,7 +108,7 @@ func (m *Mirror) remove() error {
 	return nil
 }
 
-// makeKept starts a new copy, with the records of the first answer.
+// makeKept starts a new copy, with the records of the first answer (part).
 func (m *Mirror) makeKept(ctx context.Context, part *feed.Part) (*kept, error) {
 	if err := m.remove(); err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ func (m *Mirror) makeKept(ctx context.Context, part *feed.Part) (*kept, error) {
 	return k, nil
 }
 
-// take appends received records and waits until they are durable. If they say that the controller pruned files, it
-// prunes these in the copy.
+// take adds received records to the copy, and waits until they are durable. If a record says that the controller
+// deleted old files, take deletes them in the copy.
 func (k *kept) take(ctx context.Context, runs []feed.Run) error {
 	k.compared = true
 	var last store.Commit
@@ -170,8 +170,8 @@ func (k *kept) take(ctx context.Context, runs []feed.Run) error {
 	return nil
 }
 
-// pruned returns the oldest record that the log still has, according to the newest Pruned record in runs; 0 if there is
-// none.
+// pruned returns the oldest record that the controller still has, according to the newest record in runs that says so;
+// 0 if there is none.
 func pruned(runs []feed.Run) (keep events.Sequence, err error) {
 	for _, run := range slices.Backward(runs) {
 		for _, stored := range slices.Backward(run.Records) {

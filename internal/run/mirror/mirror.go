@@ -17,7 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// folder is the name of the copy's folder in Config.Dir. No controller's log has this name.
+// folder is the name of the folder in Config.Dir that has the copy. No controller's log is in a folder of this name, so
+// it can be deleted.
 const folder = "mirror"
 
 // Config says where to keep the copy, and from which controllers. Dir and Clients are required.
@@ -30,7 +31,7 @@ type Config struct {
 	Logger  *slog.Logger     // nil for the default
 }
 
-// Mirror keeps a copy of a log. Make it with New.
+// Mirror keeps a copy of a controller's log, and opens it for readers. Make it with New.
 type Mirror struct {
 	config Config
 	dir    string
@@ -43,10 +44,10 @@ type Mirror struct {
 
 // seen is what is known about the controllers from their answers.
 type seen struct {
-	asked answered  // the controller that answered last
+	asked answered  // the controller that answered last, and its answer
 	at    time.Time // when it answered; before the first answer, the start of this process
 	gone  error     // why no controller answers; nil while one does
-	whole bool      // the copy has all records that this answer named
+	whole bool      // the copy has all records up to the newest one in that answer
 	known known     // the time up to which the copy is complete
 }
 
@@ -57,16 +58,16 @@ type answered struct {
 	head    feed.Head
 }
 
-// known is a time up to which the copy has all records.
+// known is a time (now, by the controller's clock) up to which the copy has all records.
 type known struct {
 	now events.Time
 	at  time.Time // the same time by this machine's clock
 }
 
-// silentFor: a controller is asked each second; if it has not answered for this long, answers to readers say so.
+// silentFor is how long the controller may be silent before answers to readers say so. It is asked each second.
 const silentFor = 4 * time.Second
 
-// New opens the existing copy, if there is one. It returns store.HeldError if another process has it open.
+// New opens the copy in Config.Dir, if there is one. It returns store.HeldError if another process has the copy open.
 func New(c Config) (*Mirror, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -82,7 +83,8 @@ func New(c Config) (*Mirror, error) {
 
 var _ reader.Log = (*Mirror)(nil)
 
-// Open implements reader.Log. While there is no copy, it returns an error with status 503.
+// Open implements reader.Log: it gives one request access to the copy. While there is no copy, it returns an error with
+// status 503. note gets a sentence for the user if the copy is behind.
 func (m *Mirror) Open(_ context.Context, d *store.Damage, note func(string)) (reader.Opened, error) {
 	m.mu.Lock()
 	k, s := m.kept, m.seen
@@ -115,8 +117,8 @@ func (m *Mirror) Open(_ context.Context, d *store.Damage, note func(string)) (re
 	return reader.Opened{Source: local, NotListed: func(context.Context) string { return s.asked.head.NotListed }}, nil
 }
 
-// away returns an error that says since when no controller answers, and which is the newest known record; nil while one
-// answers.
+// away returns nil while a controller answers. Otherwise its error says since when none does, and which is the newest
+// known record.
 func (m *Mirror) away(k *kept, s *seen) error {
 	gone := s.gone
 	if gone == nil && m.config.Clock().Sub(s.at) > silentFor {
@@ -133,10 +135,10 @@ func (m *Mirror) away(k *kept, s *seen) error {
 	return e
 }
 
-// notYetError: there is no copy yet from which a question could be answered.
+// notYetError is returned while there is no copy yet from which a question could be answered.
 type notYetError struct{ says string }
 
 func (e *notYetError) Error() string { return e.says }
 
-// HTTPStatus returns 503.
+// HTTPStatus returns 503, because the copy will exist soon.
 func (*notYetError) HTTPStatus() int { return http.StatusServiceUnavailable }

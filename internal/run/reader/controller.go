@@ -20,7 +20,8 @@ const (
 	askedWithin = 2 * time.Second
 )
 
-// Controller is the log of a running controller, read over HTTP. Make it with NewController.
+// Controller is the log of a running controller, which it reads over HTTP for the users of a Reader. Make it with
+// NewController.
 type Controller struct {
 	client *serve.Client
 	name   string
@@ -34,29 +35,29 @@ type Controller struct {
 // seen is what is known about the controller from its answers.
 type seen struct {
 	record events.Sequence // newest known record; 0 before the first answer
-	time   events.Time     // of that record
+	time   events.Time     // time of the record
 	at     time.Time       // when it answered last; before the first answer, the start of this process
 	gone   error           // why it does not answer; nil while it does
 }
 
-// NewController returns a Controller that reads through client, and closes client when Run ends. name is the
-// controller's address, for messages.
+// NewController returns the log of the controller behind client. Run closes client at its end. name is the controller's
+// address, for messages.
 func NewController(client *serve.Client, name string, clock func() time.Time, logger *slog.Logger) *Controller {
 	c := &Controller{client: client, name: name, clock: clock, logger: logger, seen: seen{at: clock()}}
 	client.Away = c.away
 	return c
 }
 
-// AwayError: the controller does not answer, so the question cannot be answered.
+// AwayError is returned if the controller does not answer, so that a question cannot be answered.
 type AwayError struct {
 	Name   string
 	Since  time.Time       // time of its last answer
 	Record events.Sequence // newest known record; 0 for none
-	Time   events.Time     // of that record
+	Time   events.Time     // time of the record
 	Cause  error
 }
 
-// Error says since when the controller does not answer, and which is the newest known record.
+// Error says since when the controller has not answered, and which is the newest known record.
 func (e *AwayError) Error() string {
 	zone := words.Zone{}
 	known := "it has not answered since this reader started, so no record is known"
@@ -67,13 +68,13 @@ func (e *AwayError) Error() string {
 		e.Name, zone.Second(events.At(e.Since)), known, e.Cause)
 }
 
-// Unwrap returns Cause.
+// Unwrap returns the error of the request that failed.
 func (e *AwayError) Unwrap() error { return e.Cause }
 
-// HTTPStatus returns 503.
+// HTTPStatus returns 503: the controller may answer again later.
 func (*AwayError) HTTPStatus() int { return http.StatusServiceUnavailable }
 
-// away wraps err in an AwayError, unless the user's own context ended.
+// away returns err in an AwayError. It returns err itself if the user's own context ended.
 func (c *Controller) away(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*AwayError)) {
 		return err // the user's context ended, or it is an AwayError already
@@ -83,7 +84,8 @@ func (c *Controller) away(err error) error {
 	return &AwayError{Name: c.name, Since: c.seen.at, Record: c.seen.record, Time: c.seen.time, Cause: err}
 }
 
-// Open implements Log. It returns an AwayError while the controller does not answer.
+// Open implements Log: it gives one request access to the controller's log. It returns an AwayError while the
+// controller does not answer.
 func (c *Controller) Open(_ context.Context, d *store.Damage, _ func(string)) (Opened, error) {
 	c.mu.Lock()
 	gone := c.seen.gone
@@ -93,7 +95,7 @@ func (c *Controller) Open(_ context.Context, d *store.Damage, _ func(string)) (O
 	}
 	client := c.client.Noting(d)
 	return Opened{Source: kept{client}, NotListed: func(ctx context.Context) string {
-		info, _ := client.Info(ctx) // an error only loses the note
+		info, _ := client.Info(ctx) // without the answer, only the note is missing
 		return info.NotListed
 	}}, nil
 }
@@ -103,7 +105,7 @@ type kept struct{ *serve.Client }
 
 func (kept) Close() {}
 
-// Run implements Log. It asks the controller every 2 seconds for its newest record.
+// Run implements Log: until ctx ends, it asks the controller every 2 seconds for its newest record.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.client.Close()
 	tick := time.NewTicker(askedEach)
@@ -118,7 +120,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 }
 
-// look asks the controller once, and notes the answer or the error.
+// look asks the controller for its newest record once, and stores the answer or the error.
 func (c *Controller) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askedWithin)
 	defer cancel()

@@ -11,13 +11,13 @@ import (
 	"github.com/jobledger/jobledger/internal/run/finding"
 )
 
-// Publish names the ConfigMap in which the reader publishes its address for users; see package finding.
+// Publish names the ConfigMap in which this reader says how users reach it (see package finding).
 type Publish struct {
 	Namespace, Name string // of the ConfigMap, which must exist
-	Pod             string // pod in which this process runs
+	Pod             string // pod in which the reader runs
 }
 
-// publish keeps the reader's keys in the ConfigMap up to date until ctx ends.
+// publish keeps the ConfigMap that says how users reach this reader up to date, until ctx ends.
 func (r *Reader) publish(ctx context.Context) error {
 	in := r.config.Publish
 	if in == nil {

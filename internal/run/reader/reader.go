@@ -34,19 +34,19 @@ type Config struct {
 	Publish           *Publish // where to publish the reader's address; nil for nowhere
 	Client            kubernetes.Interface
 	Log               Log
-	Where             string           // name of the log in the head of each page
+	Where             string           // name of the log at the top of each page
 	Logger            *slog.Logger     // nil for the default
 	Clock             func() time.Time // of this machine; nil for time.Now
 	Within            time.Duration    // time limit of an answer; 0 for 10 s
 }
 
-// Reader answers users. Make it with New.
+// Reader is the HTTPS server that answers users ('jobledger serve'). Make it with New.
 type Reader struct {
 	config Config
 	who    *identity.Identity
 	server *httpport.Server
-	own    *httpport.Own // nil for a certificate from files
-	ends   chan struct{} // closed when Run ends, to end the event streams of open pages
+	own    *httpport.Own // the generated certificate; nil if the certificate comes from files
+	ends   chan struct{} // closed when Run ends; it ends the event streams of open pages
 }
 
 // The time limit for sending an answer, and how long a stop waits for answers in flight.
@@ -55,7 +55,7 @@ const (
 	stopWithin = 5 * time.Second
 )
 
-// New opens the port. Requests are answered only while Run runs.
+// New opens the port. Requests wait until Run runs.
 func New(c Config) (*Reader, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -73,7 +73,7 @@ func New(c Config) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve readers: %w", err)
 	}
-	// Package identity verifies the client certificate, even if the CA was renewed in the meantime
+	// The client certificate is verified by package identity, even if the CA was renewed in the meantime
 	secure.ClientAuth = tls.RequestClientCert
 	r.server, err = httpport.Listen(httpport.Config{
 		Address: c.Address, TLS: secure, Logger: c.Logger, Handler: r.Handler(), Answer: c.Within + sentWithin,
@@ -84,7 +84,7 @@ func New(c Config) (*Reader, error) {
 	return r, nil
 }
 
-// certificate returns the TLS config of the reader.
+// certificate returns the TLS configuration of the server: with the certificate from files, or with a generated one.
 func (r *Reader) certificate() (config *tls.Config, err error) {
 	c := &r.config
 	if c.CertFile != "" {
@@ -105,8 +105,8 @@ func (r *Reader) Pin() string {
 	return r.own.Pin
 }
 
-// Authority returns the CA by which clients can check the reader's certificate, in PEM. It is read again if the
-// certificate comes from a file.
+// Authority returns the CA, in PEM, with which clients check the reader's certificate. For a certificate from a file,
+// it reads the file again.
 func (r *Reader) Authority() ([]byte, error) {
 	if r.own == nil {
 		return httpport.Authority(r.config.CertFile)
@@ -134,7 +134,7 @@ func (r *Reader) Run(ctx context.Context) error {
 	return all.Wait()
 }
 
-// Handler returns the handler of questions and pages. It refuses requests without an identity.
+// Handler returns the HTTP handler of all questions and pages. It refuses requests without an identity.
 func (r *Reader) Handler() http.Handler {
 	shared := turns.New(turns.Config{})
 	user := func(q *http.Request) string { return userOf(q.Context()).Key() }
@@ -175,7 +175,7 @@ func userOf(ctx context.Context) identity.User {
 	return user
 }
 
-// statusOf returns the HTTP status of an error of package identity.
+// statusOf returns the HTTP status with which an error of package identity is answered.
 func statusOf(err error) int {
 	var refused *identity.RefusedError
 	if errors.As(err, &refused) {
@@ -184,7 +184,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// refuse answers with an error, in JSON or as text.
+// refuse answers a request with an error, in JSON or as text.
 func refuse(w http.ResponseWriter, status int, err error, inJSON bool) {
 	switch status {
 	case http.StatusUnauthorized:

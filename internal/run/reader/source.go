@@ -15,17 +15,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Log is the log that the reader reads.
+// Log is the log from which the Reader answers.
 type Log interface {
-	// Open returns the current log for one request, which closes it. d collects known damage of the log, and damage
-	// found later; note receives sentences for the user. If the error has a method HTTPStatus, the answer has that
-	// status.
+	// Open gives one request access to the log; the request closes it. d gets known damage of the log, and damage found
+	// later; note gets sentences for the user. If the error has a method HTTPStatus, the answer has that status.
 	Open(ctx context.Context, d *store.Damage, note func(string)) (Opened, error)
 	// Run keeps the log usable until ctx ends, and then returns nil.
 	Run(ctx context.Context) error
 }
 
-// Opened is a log for one request. Close releases it.
+// Opened is a log as one request uses it. Close releases it.
 type Opened struct {
 	history.Source
 	// NotListed returns why the controller cannot list the cluster; empty if it can. It is nil if there is no
@@ -33,7 +32,7 @@ type Opened struct {
 	NotListed func(context.Context) string
 }
 
-// question returns the source from which a question is answered.
+// question returns the log from which a question about a namespace is answered, limited to what the user may read.
 func (r *Reader) question(q *http.Request, namespace string, told serve.Told) (ask.Source, func(), error) {
 	src, _, err := r.source(q.Context(), page.About{Namespace: namespace}, told)
 	if err != nil {
@@ -42,8 +41,8 @@ func (r *Reader) question(q *http.Request, namespace string, told serve.Told) (a
 	return src, src.Close, nil
 }
 
-// page returns the source from which a page is made. It checks the user's identity again on each call, because an open
-// page calls it repeatedly to get new events.
+// page returns the log from which a page is made, limited to what the user may read. It checks the user's identity
+// again on each call, because an open page calls it repeatedly to get new events.
 func (r *Reader) page(q *http.Request, about page.About, d *store.Damage, note func(string)) (page.Given, error) {
 	if _, err := r.who.User(q); err != nil {
 		return page.Given{}, err
@@ -55,8 +54,7 @@ func (r *Reader) page(q *http.Request, about page.About, d *store.Damage, note f
 	return page.Given{Source: src, Only: only, Done: src.Close}, nil
 }
 
-// source returns the log for the user of a request. If the user may read one namespace only, it returns that namespace
-// in only, and a source limited to it.
+// source returns the log, limited to what the user of the request may read. If that is one namespace, only is its name.
 func (r *Reader) source(
 	ctx context.Context, about page.About, told serve.Told,
 ) (src ask.Source, only string, err error) {
@@ -88,8 +86,8 @@ func (r *Reader) source(
 	return src, right.Namespace, nil
 }
 
-// ofRecord returns the right to read the namespace of record at. Without that right it returns refusal, the same error
-// for every record.
+// ofRecord returns the user's right to read the namespace to which the record at belongs. Without that right it returns
+// refusal, which is the same error for every record.
 func (r *Reader) ofRecord(
 	ctx context.Context, log history.Source, at events.Sequence, refusal error,
 ) (identity.Right, error) {

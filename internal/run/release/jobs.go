@@ -16,14 +16,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// jobs is what is known about the Jobs before the pods are listed.
+// jobs is what a listing of the Jobs shows. It is made before the pods are listed.
 type jobs struct {
 	unfinished []Item
 	ours       map[types.UID]bool // for each unfinished Job, whether spec.managedBy names Jobledger
-	// counted has the finished Jobs for the built-in controller whose status counts every pod. Their pods do not need
-	// the finalizer any more. The built-in controller removes it before it finishes a Job, so it does not look at these
-	// pods again. Our controller can leave some with the finalizer, if it is killed after it finished the Job in the
-	// built-in controller's place.
+	// counted has the finished Jobs of the built-in controller whose status accounts for every pod. Their pods do not
+	// need the finalizer any more. The built-in controller removes the finalizer before it finishes a Job, and does not
+	// look at these pods again. If our controller finished such a Job in its place and was killed then, some pods keep
+	// the finalizer.
 	counted map[types.UID]bool
 }
 
@@ -57,9 +57,9 @@ func (c *Config) jobs(ctx context.Context) (jobs, error) {
 	return all, nil
 }
 
-// abandoned returns the unfinished Jobs that no controller runs once ours is gone. These are the Jobs whose
-// spec.managedBy names Jobledger, because that field cannot be changed. If the built-in finalizer is removed, the Jobs
-// of the pods with it count, too.
+// abandoned returns the unfinished Jobs that no controller will run after the release. These are the Jobs whose
+// spec.managedBy names Jobledger, because that field cannot be changed. If the built-in controller's finalizer is
+// removed, the Jobs of the pods in held that had it are included.
 func (c *Config) abandoned(all jobs, held []heldPod) []Item {
 	owners := map[types.UID]bool{}
 	for i := range held {
@@ -76,7 +76,7 @@ func finished(job *batchv1.Job) bool {
 	})
 }
 
-// state returns in words how far a Job is, by its status.
+// state describes the progress of a Job in words, from its status.
 func state(job *batchv1.Job) string {
 	var parts []string
 	switch {

@@ -18,12 +18,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// maker is a kind of object that may set spec.managedBy of new Jobs to our controller, or require it.
+// maker is a kind of object that may make new Jobs name our controller in spec.managedBy, such as a policy or a
+// CronJob.
 type maker struct {
 	schema.GroupVersionResource
 	kind    string
 	cluster bool // cluster-scoped kind
-	// makes reports whether an object of this kind does so. If nil, any mention of our controller's name counts.
+	// makes reports whether an object of this kind does so; nil if any mention of our controller's name counts.
 	makes func(*unstructured.Unstructured) bool
 	do    string // what the operator can do about it
 }
@@ -82,9 +83,9 @@ var makers = [][]maker{
 	{custom("mutations.gatekeeper.sh", "v1", "assign", "Assign", true)},
 }
 
-// makers returns the objects that cause new Jobs for our controller: nobody would run these once our controller is
-// gone. A kind that may not be listed is reported as one unknown object that remains. If the config names one
-// namespace, cluster-scoped objects are reported, but not counted.
+// makers returns the objects that make new Jobs for our controller, which no controller will run after the release. A
+// kind that may not be listed is reported as one unknown object that remains. If the config names one namespace,
+// objects without a namespace are reported, but not counted.
 func (c *Config) makers(ctx context.Context) (found []Item, err error) {
 	if c.Dynamic == nil {
 		return nil, nil
@@ -108,7 +109,7 @@ func (c *Config) makers(ctx context.Context) (found []Item, err error) {
 	return found, nil
 }
 
-// look returns the objects of one kind that cause new Jobs for our controller.
+// look returns the objects of one kind that make new Jobs for our controller.
 func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	whole := m.cluster || c.Namespace == ""
 	tell := func(o *unstructured.Unstructured, message string) {
@@ -146,10 +147,10 @@ func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	case err == nil || apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return found, err
 	case m.cluster && c.Namespace != "":
-		return found, nil // for a single namespace these objects do not count
+		return found, nil // in the release of a single namespace, these objects do not count
 	}
 	why := fmt.Sprintf("you may not list %s (deploy/release/clusterrole.yaml)", m.GroupResource())
-	if !apierrors.IsForbidden(err) { // for example, the webhook of a policy engine is gone; the other steps go on
+	if !apierrors.IsForbidden(err) { // for example, a webhook of a policy engine is gone; the other steps continue
 		why = fmt.Sprintf("list %s: %v", m.GroupResource(), err)
 	}
 	unknown := &unstructured.Unstructured{}
@@ -158,7 +159,7 @@ func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	return found, nil
 }
 
-// finds reports whether an object causes new Jobs for our controller. An object that has completed causes none.
+// finds reports whether an object makes new Jobs for our controller. An object that has completed makes none.
 func (m *maker) finds(object *unstructured.Unstructured) bool {
 	if m.makes != nil {
 		return m.makes(object)
@@ -169,7 +170,7 @@ func (m *maker) finds(object *unstructured.Unstructured) bool {
 	return !slices.Contains(over, phase) && !slices.Contains(over, state) && contains(object.Object["spec"], events.ManagedBy)
 }
 
-// namesUs reports whether an admission object names our controller, or is ours by its name, labels or annotations.
+// namesUs reports whether a policy names our controller anywhere, or is one of ours by its name, labels or annotations.
 func namesUs(object *unstructured.Unstructured) bool {
 	own := []any{object.GetName()}
 	for key := range object.GetLabels() {

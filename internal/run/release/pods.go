@@ -21,16 +21,16 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// heldPod is a pod with a finalizer that is to be removed.
+// heldPod is a pod with a finalizer that this release removes.
 type heldPod struct {
 	namespace, name string
 	uid             types.UID
-	job             types.UID // UID of its controlling owner; empty for none
+	job             types.UID // UID of the owner that is its controller (the Job); empty for none
 	finalizers      []string
 }
 
-// heldPods lists the pods page by page. It returns the pods with a finalizer that the config names, and the pods with
-// the built-in finalizer whose Job is in counted. Only the needed fields of a pod are kept.
+// heldPods returns the pods with a finalizer that the config names, and the pods with the built-in controller's
+// finalizer whose Job is in counted. It reads the pods page by page, and keeps only the fields that are needed.
 func (c *Config) heldPods(ctx context.Context, counted map[types.UID]bool) ([]heldPod, error) {
 	var held []heldPod
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -62,14 +62,15 @@ func (c *Config) heldPods(ctx context.Context, counted map[types.UID]bool) ([]he
 	return held, nil
 }
 
-// How many pods are patched at the same time, and how many are patched before their results are reported, in order.
+// How many pods are patched at the same time (together), and after how many patches the results are reported, in order
+// (portion).
 const (
 	together = 16
 	portion  = 256
 )
 
-// releasePods removes the finalizers, and returns how many pods still have one at the end. These are pods that could
-// not be patched, and pods that were created in the meantime.
+// releasePods removes the finalizers from the pods in held. It returns how many pods still have one at the end: those
+// that could not be patched, and those that were created in the meantime.
 func (c *Config) releasePods(ctx context.Context, held []heldPod, counted map[types.UID]bool) (remain int, err error) {
 	told := map[types.UID]bool{}
 	for pods := range slices.Chunk(held, portion) {
@@ -114,7 +115,7 @@ func (h *heldPod) item() Item {
 	}
 }
 
-// releasePod removes the finalizers of one pod, and returns the result.
+// releasePod removes the finalizers of one pod, and returns the entry for the report.
 func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
 	item := h.item()
 	switch reason, kept := c.kept[h.namespace]; {
@@ -128,7 +129,7 @@ func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
 		return item
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":                                 h.uid, // a precondition: the patch fails for another pod
+		"uid":                                 h.uid, // a precondition: the patch fails if another pod has the name now
 		"$deleteFromPrimitiveList/finalizers": h.finalizers,
 	}})
 	if err != nil {
@@ -166,7 +167,7 @@ const (
 	tries     = 6
 )
 
-// again calls f until it succeeds, fails with an error that will not pass, or has been called 6 times.
+// again calls f until it succeeds, fails with an error that will not go away by itself, or has been called 6 times.
 func again(ctx context.Context, f func() error) error {
 	wait := firstWait
 	for try := 1; ; try++ {
@@ -187,7 +188,7 @@ func again(ctx context.Context, f func() error) error {
 	}
 }
 
-// mayPass reports whether the same request may succeed a little later, judging by its error.
+// mayPass reports whether the same request may succeed a little later, by the kind of its error.
 func mayPass(err error) bool {
 	var network net.Error
 	return apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||

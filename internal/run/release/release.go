@@ -19,11 +19,11 @@ import (
 // Config says what to remove. Client, Finalizers and Tell are required.
 type Config struct {
 	Client     kubernetes.Interface
-	Namespace  string   // the only namespace; empty for all
+	Namespace  string   // the only namespace to release; empty for all
 	Finalizers []string // finalizers to remove from pods
-	DryRun     bool     // only read
-	// Drained: a controller has run its Jobs to their end (--drain) and removes the finalizers itself. Pods that still
-	// have one are reported, and keep it.
+	DryRun     bool     // only read, and report what would be done
+	// Drained says that a controller has finished its Jobs (--drain), and removes the finalizers itself. Pods that
+	// still have a finalizer are reported, and keep it.
 	Drained bool
 	// Dynamic lists the objects that cause new Jobs for our controller, including kinds unknown to this program. Served
 	// reports whether the API server has a version of a group; if nil, every version is tried.
@@ -35,7 +35,7 @@ type Config struct {
 	Tell   func(Item)        // called for each object, in order
 	Note   func(text string) // called while Run waits, with the reason; may be nil
 
-	kept map[string]string // namespaces whose pods are not changed, with the reason
+	kept map[string]string // reason why the pods of a namespace are not changed, by namespace
 }
 
 // Item is an object in the report, and what was done with it.
@@ -60,9 +60,9 @@ const (
 // The values of Item.Result.
 const (
 	Done    = "done"
-	Gone    = "gone"    // another client deleted it first
+	Gone    = "gone"    // another client deleted the object first
 	Failed  = "failed"  // the message says why
-	Remains = "remains" // it was not changed; the message says why
+	Remains = "remains" // the object was not changed; the message says why
 	Left    = "left"    // another user has to remove it; the message says why
 )
 
@@ -72,7 +72,7 @@ type Summary struct {
 	Jobs    int `json:"jobs"`
 	Leases  int `json:"leases"`
 	Makers  int `json:"makers"`  // objects that cause new Jobs for our controller
-	Remains int `json:"remains"` // pods with a finalizer, Leases, and makers that are left at the end
+	Remains int `json:"remains"` // pods with a finalizer, Leases, and makers of Jobs that are left at the end
 }
 
 // Run finds what Jobledger left in the cluster, reports it and, unless it is a dry run, removes it. It returns an error
@@ -122,8 +122,8 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 	return s, nil
 }
 
-// releaseLeases deletes the Leases. It keeps a Lease that a tenant may have written, unless the release is for that
-// tenant's namespace. pods says that some pods keep their finalizer.
+// releaseLeases deletes the Leases of controllers. It keeps a Lease that a tenant may have written, unless the release
+// is for that tenant's namespace. pods is true if some pods keep their finalizer.
 func (c *Config) releaseLeases(ctx context.Context, leases []*lease.Found, pods bool, s *Summary) {
 	for _, l := range leases {
 		if judged := l.Judged(); judged.Word == lease.Tenants && c.Namespace == "" {
@@ -137,12 +137,12 @@ func (c *Config) releaseLeases(ctx context.Context, leases []*lease.Found, pods 
 	}
 }
 
-// refuseBeside returns an error if a controller runs for which a fully trusted Lease speaks. A Lease that a tenant may
-// have written only protects the pods of the tenant's namespace: kept has these namespaces, with the message for their
-// pods.
+// refuseBeside returns an error if a controller is running, according to a fully trusted Lease. A Lease that a tenant
+// may have written only protects the pods of the tenant's namespace: kept has these namespaces, with the message for
+// their pods.
 func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) (kept map[string]string, err error) {
 	beside := slices.Clone(leases)
-	// A controller of all namespaces also runs the Jobs of this one
+	// A controller of all namespaces also runs the Jobs of this namespace
 	for _, namespace := range lease.OperatorNamespaces {
 		if c.Namespace == "" || c.Namespace == namespace {
 			continue
@@ -183,8 +183,7 @@ func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) (kept 
 	return kept, nil
 }
 
-// leaveLease reports a Lease that is trusted for its own namespace only, because a user of that namespace may have
-// written it. It does not delete the Lease.
+// leaveLease reports a Lease without deleting it. It is for a Lease that a user of its namespace may have written.
 func (c *Config) leaveLease(l *lease.Found) {
 	object := l.Object()
 	c.Tell(Item{
@@ -193,8 +192,9 @@ func (c *Config) leaveLease(l *lease.Found) {
 	})
 }
 
-// deleteLease deletes a Lease, and reports whether it is gone; in a dry run, whether it would be. If others is set,
-// pods keep their finalizer, and the Lease stays: it names the log that a controller needs to finish these pods.
+// deleteLease deletes a Lease, and reports whether it is gone; in a dry run, whether it would be. If others is true,
+// pods keep their finalizer, and the Lease is not deleted: it names the log that a controller needs to finish these
+// pods.
 func (c *Config) deleteLease(ctx context.Context, l *lease.Found, others bool) bool {
 	object := l.Object()
 	item := Item{Kind: "Lease", Namespace: object.Namespace, Name: object.Name, UID: object.UID, Action: DeleteLease}

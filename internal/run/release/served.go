@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// ServedGroups returns a function that reports whether the API server has a version of a group. The function is nil if
-// the server does not answer the question; every version is then tried.
+// ServedGroups returns a function that reports whether the API server serves a version of an API group. The function is
+// nil if the server does not say so; the caller then tries every version.
 func ServedGroups(client kubernetes.Interface) (func(schema.GroupVersion) bool, error) {
 	groups, err := client.Discovery().ServerGroups()
 	switch {

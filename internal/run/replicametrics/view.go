@@ -8,12 +8,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Desc describes a metric about replication; its name gets the prefix jobledger_replication_.
+// Desc returns the description of a metric about replication; its name gets the prefix jobledger_replication_.
 func Desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("jobledger_replication_"+name, help, labels, nil)
 }
 
-// Each process reports its own view: lag_records compares another replica with this process's log.
+// The metrics of one process about the other processes that have a copy of the log (replicas). lag_records is the
+// difference to this process's log.
 var (
 	heard = Desc("replicas_heard", "Other replicas of the log that were heard within the last 3 s.")
 	lag   = Desc("lag_records",
@@ -25,40 +26,40 @@ var (
 		"How long ago this replica had read all that there was of the log; 0 while it leads, NaN before it was so for the first time.")
 )
 
-// awayAfter is the time without an answer after which another replica counts as gone.
+// awayAfter is how long another replica may be silent before it counts as gone.
 const awayAfter = 3 * time.Second
 
-// Other is what this replica knows about another one.
+// Other is what this process knows about another replica (a process with a copy of the log).
 type Other struct {
-	Host, ID string // together unique, and the same after a restart
-	Lacks    uint64 // number of this replica's records that the other one lacked
+	Host, ID string // the same after a restart, and no other replica has both
+	Lacks    uint64 // number of this process's records that the other replica did not have yet
 	Silent   time.Duration
-	Leads    bool // it said that it leads when it was heard last
+	Leads    bool // the replica said in its last answer that it leads
 }
 
-// View is what a replica knows about itself and the others.
+// View is what one process knows about its copy of the log (replica) and about the other copies.
 type View struct {
-	Host   string // host of this replica
-	Leads  bool   // this replica leads
+	Host   string // host of this process
+	Leads  bool   // this process leads
 	Others []Other
-	AsOf   time.Time // when this replica last had all records of the log; zero for never
+	AsOf   time.Time // when this process last had all records of the log; zero for never
 	Now    time.Time
 }
 
-// Host returns the host part of a process's identity, which does not change when the process restarts.
+// Host returns the host in a process's identity (HOST_SUFFIX). It does not change when the process restarts.
 func Host(identity string) string {
 	host, _, _ := strings.Cut(identity, "_")
 	return host
 }
 
-// Describe sends the descriptions of all metrics that View.Collect sends.
+// Describe sends the descriptions of all metrics that View.Collect sends to all.
 func Describe(all chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{heard, lag, silent, leads, behind} {
 		all <- d
 	}
 }
 
-// Collect sends the values of the metrics.
+// Collect sends the values of the metrics to all.
 func (v *View) Collect(all chan<- prometheus.Metric) {
 	near := 0
 	for _, o := range v.Others {
@@ -75,7 +76,7 @@ func (v *View) Collect(all chan<- prometheus.Metric) {
 	Gauge(all, behind, v.behind())
 }
 
-// behind returns how many seconds ago this replica had all records; 0 if it leads, NaN if it never had.
+// behind returns how many seconds ago this process had all records of the log; 0 if it leads, NaN if it never had.
 func (v *View) behind() float64 {
 	switch {
 	case v.Leads:
@@ -86,7 +87,7 @@ func (v *View) behind() float64 {
 	return v.Now.Sub(v.AsOf).Seconds()
 }
 
-// Gauge sends the value of one metric.
+// Gauge sends the value of one metric to all.
 func Gauge(all chan<- prometheus.Metric, d *prometheus.Desc, value float64, labels ...string) {
 	all <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 }

@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	askEvery   = 250 * time.Millisecond // time between requests to NATS for the end of the stream
-	mostBehind = time.Second            // a process that last had everything longer ago does not bid for the Lease
+	askEvery   = 250 * time.Millisecond // time between requests to NATS for the newest message of the stream
+	mostBehind = time.Second            // a process that last had read everything longer ago does not take the Lease
 	checkEvery = time.Minute            // time between checks of the stream's settings
 )
 
-// current knows how far behind the stream a follower is. A place is the sequence number of a message in the stream. It
-// is safe for concurrent use.
+// current knows how far a process that copies the log has read the NATS stream. A place is the sequence number of a
+// message in the stream. It is safe for concurrent use.
 type current struct {
 	mu    sync.Mutex
-	place uint64    // the stream's newest place, as NATS answered at the request of asked
-	asked time.Time // time of that request; zero if place is read already
-	asOf  time.Time // everything that the stream had at this time was read
+	place uint64    // place of the newest message, as NATS answered to the request sent at asked
+	asked time.Time // when that request was sent; zero if everything through place is read
+	asOf  time.Time // everything that was in the stream at this time is read
 	err   error     // error of the newest request; nil if it succeeded
 }
 
-// note notes the answer to a request that was sent at the time asked.
+// note stores the answer to a request for the newest place in the stream; asked is when the request was sent.
 func (c *current) note(asked time.Time, place uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,8 +35,8 @@ func (c *current) note(asked time.Time, place uint64, err error) {
 	}
 }
 
-// read notes that all messages through place were read. If that includes the place that note noted, everything is read
-// that the stream had at the time of that request.
+// read notes that all messages through place are read. If that is the newest place that note stored, everything is read
+// that was in the stream when that request was sent.
 func (c *current) read(place uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +45,7 @@ func (c *current) read(place uint64) {
 	}
 }
 
-// behind returns why the process is too far behind at the time now; nil if it is not.
+// behind returns why the process is too far behind the stream at the time now; nil if it is not.
 func (c *current) behind(now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,22 +60,22 @@ func (c *current) behind(now time.Time) error {
 	return fmt.Errorf("the stream of the log is read as of %s ago", now.Sub(c.asOf).Round(time.Second))
 }
 
-// forget makes the process count as behind until it has read everything in the stream again.
+// forget makes the process count as behind until it has read everything in the stream once more.
 func (c *current) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.place, c.asked, c.asOf = 0, time.Time{}, time.Time{}
 }
 
-// last returns a time as of which the process had read everything; zero if there was none.
+// last returns the newest time for which everything then in the stream is read; zero if there is none.
 func (c *current) last() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asOf
 }
 
-// Behind returns why this process may not take the Lease now: it is not connected, or has not read everything that the
-// stream had a second ago. It returns nil if it may.
+// Behind returns why this process may not take the Lease now: it has no connection to NATS, or has not read everything
+// that was in the stream a second ago. It returns nil if it may.
 func (m *Member) Behind() error {
 	if f := m.follower.Load(); f != nil {
 		m.current.read(f.Place())
@@ -87,7 +87,7 @@ func (m *Member) Behind() error {
 // to release the Lease. Call it after Begin.
 func (m *Member) Released() <-chan struct{} { return m.released }
 
-// ask asks NATS for the newest place in the stream, and notes the answer.
+// ask asks NATS for the sequence number of the newest message in the stream, and stores the answer.
 func (m *Member) ask(ctx context.Context) {
 	asked := time.Now()
 	bound, cancel := context.WithTimeout(ctx, mostBehind)
@@ -99,9 +99,9 @@ func (m *Member) ask(ctx context.Context) {
 	m.current.note(asked, place, err)
 }
 
-// Watch asks NATS four times a second for the end of the stream, until Take is called. It calls say with the reason why
-// the process is behind, or with "" if it is not. Until ctx ends, it also checks the stream's settings each minute, and
-// returns an error if a setting can lose data.
+// Watch asks NATS four times a second for the newest message of the stream, until Take is called. It calls say with the
+// reason why this process is behind, or with "" if it is not. Until ctx ends, it also checks the stream's settings each
+// minute, and returns an error if a setting can lose data.
 func (m *Member) Watch(ctx context.Context, say func(string)) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
@@ -128,7 +128,7 @@ func (m *Member) Watch(ctx context.Context, say func(string)) error {
 	}
 }
 
-// check checks the stream's settings again. If the server does not answer, it returns nil.
+// check returns an error if a setting of the stream can lose data; nil also if the server does not answer.
 func (m *Member) check(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()

@@ -15,42 +15,43 @@ import (
 )
 
 const (
-	markEvery = time.Second      // time between two marks (places where the stream may be cut) of a leader
-	cutEvery  = 10 * time.Second // default time between two cuts
+	markEvery = time.Second      // time between two marks: notes of the leader where the NATS stream may be cut
+	cutEvery  = 10 * time.Second // default time between two cuts: removals of old messages from the stream
 	mostMarks = 1024
 
-	// DefaultMembers is the default number of replicas of a log.
+	// DefaultMembers is the default number of replicas of a log: processes with a copy of it.
 	DefaultMembers = 3
-	// DefaultMaxBytes is the default size at which the leader cuts the stream without waiting for an absent replica: 4
-	// GiB.
+	// DefaultMaxBytes is the default size at which the leader cuts the stream (removes old messages) without waiting
+	// for a replica that does not answer: 4 GiB.
 	DefaultMaxBytes = 4 << 30
 
-	leastCopies = 2 // number of disks that must have a record before it is cut from the stream
+	leastCopies = 2 // number of disks that must have a record before its message is removed from the stream
 )
 
-// ErrPurged: someone other than the leader removed messages from the stream. Only the leader's disk may have their
-// records.
+// ErrPurged is returned if someone other than a controller removed messages from the stream. Perhaps only the leader's
+// disk has their records.
 var ErrPurged = errors.New("messages of the stream of the log were removed, and not by a controller")
 
-// mark is a place in the stream where it may be cut, and the last record before that place.
+// mark is a message number (place) before which the stream may be cut, and the last record in front of it.
 type mark struct {
 	place uint64
 	head  store.Head
 }
 
-// copies is what is known about the replicas when the leader decides how much of the stream to cut.
+// copies is what the leader knows about the logs of all replicas when it decides how much of the stream to cut.
 type copies struct {
-	own     store.Head
-	others  []exchange.Head // replicas that have the same records as the leader
-	bytes   int64           // size of the stream
+	own store.Head
+	// the other replicas (processes with a copy of the log) that have the same records as the leader
+	others  []exchange.Head
+	bytes   int64 // size of the stream in bytes
 	members int
 	most    int64
 }
 
-// through returns the record up to which the stream may be cut, or why it may not be cut. A record is cut only if two
-// disks have it: the leader's, and that of a replica heard within the last 3 s. Below the size limit, the cut also
-// waits for each replica that was heard once, and until as many replicas as configured have been heard. Above the limit
-// it does not; a replica that is behind or absent must then fetch records from another one.
+// through returns the record up to which old messages may be removed from the stream, or why none may be removed. Two
+// disks must have each record: the leader's, and that of a replica that answered within the last 3 s. While the stream
+// is below the size limit, each replica that ever answered must have the record, too, and there must be as many as
+// configured. Above the limit this is not required; a replica that lacks removed records fetches them from another one.
 func (c *copies) through() (at events.Sequence, why string) {
 	present := []events.Sequence{c.own.Sequence}
 	all := []events.Sequence{c.own.Sequence}
@@ -80,17 +81,17 @@ func (c *copies) through() (at events.Sequence, why string) {
 	return at, why
 }
 
-// cutter removes old messages from the stream, after the replicas have their records on disk. It belongs to one
-// goroutine of the leader.
+// cutter removes old messages from the stream when the replicas have their records on disk. One goroutine of the leader
+// uses it.
 type cutter struct {
 	m     *Member
 	marks []mark // oldest first
-	told  string // the reason that was logged last
-	first uint64 // first place in the stream, as this leader found it or cut it
+	told  string // the reason for cutting nothing that was logged last
+	first uint64 // number of the stream's first message, as this leader found it or cut it
 }
 
-// run marks and cuts until ctx ends. It tries again after a failed cut. It returns ErrPurged if someone else removed
-// messages: no other disk may have their records.
+// run marks messages and cuts the stream until ctx ends. After a failed cut it tries again. It returns ErrPurged if
+// someone else removed messages, because perhaps no other disk has their records.
 func (c *cutter) run(ctx context.Context) error {
 	tick := time.NewTicker(markEvery)
 	defer tick.Stop()
@@ -114,13 +115,14 @@ func (c *cutter) run(ctx context.Context) error {
 	}
 }
 
-// mark adds a mark after the newest message.
+// mark notes that the stream may later be cut after its newest message.
 func (c *cutter) mark() {
 	s := c.m.line.State()
 	c.add(mark{place: s.Place + 1, head: s.Head})
 }
 
-// add appends a mark. If there are more than 1024 marks, it removes every second one.
+// add appends a mark (a place where the stream may be cut). If there are more than 1024 marks, it removes every second
+// one.
 func (c *cutter) add(next mark) {
 	if n := len(c.marks); n > 0 && c.marks[n-1].place == next.place {
 		return
@@ -138,7 +140,7 @@ func (c *cutter) add(next mark) {
 	c.marks = thin
 }
 
-// cut removes the messages before the newest mark up to which the replicas have all records.
+// cut removes messages from the stream: those before the newest mark up to which the replicas have all records.
 func (c *cutter) cut(ctx context.Context) error {
 	now, err := c.m.stream.Ask(ctx)
 	if err != nil {
@@ -183,17 +185,18 @@ func (c *cutter) cut(ctx context.Context) error {
 	return nil
 }
 
-// same reports whether a replica has the same records as the leader. A replica with other records is logged, and not
+// same reports whether a replica has the same records as the leader. If not, it logs this, and the replica is not
 // counted.
 func (c *cutter) same(h *exchange.Head) (bool, error) {
 	_, own := c.m.log.Durable()
 	if h.Head.Sequence > own.Sequence {
-		return !h.Away(), nil // this disk is still writing these records; the replica's end allows no cut
+		// this disk is still writing these records; no cut goes as far as the replica's last record
+		return !h.Away(), nil
 	}
 	hash, err := c.m.log.Chain(h.Head.Sequence)
 	switch {
 	case errors.Is(err, store.ErrPruned):
-		return true, nil // the replica is so far behind that it fetches everything again
+		return true, nil // the replica is so far behind that it will fetch the whole log again
 	case err != nil:
 		return false, err
 	case hash != h.Head.Hash:
@@ -204,8 +207,9 @@ func (c *cutter) same(h *exchange.Head) (bool, error) {
 	return true, nil
 }
 
-// good reports whether the message at the mark may become the stream's first one. Readers take the term and the writer
-// from that message. So it must be a valid message of this leader, and not a continuation of an earlier message.
+// good reports whether the message at the mark may become the first one of the stream. Readers take the writer and its
+// term from the first message; so it must be a valid message of this leader, and not the continuation of an earlier
+// message.
 func (c *cutter) good(ctx context.Context, m mark) (bool, error) {
 	data, found, err := c.m.stream.At(ctx, m.place)
 	if err != nil || !found {
@@ -216,7 +220,8 @@ func (c *cutter) good(ctx context.Context, m mark) (bool, error) {
 	return err == nil && s.Writer == state.Writer && s.Term == state.Term && s.Part == 1 && s.Before == m.head, nil
 }
 
-// tell logs once why old messages are not cut from the stream, or that they are cut although a replica is absent.
+// tell logs, once, why old messages are not removed from the stream, or that they are removed although a replica does
+// not answer.
 func (c *cutter) tell(k *copies, why string) {
 	full := k.bytes >= k.most
 	for i := range k.others {

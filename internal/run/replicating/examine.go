@@ -14,17 +14,17 @@ import (
 
 // Examined is what a controller with the same Config would find on the NATS servers.
 type Examined struct {
-	Servers string   // the addresses, without secrets
+	Servers string   // addresses of the NATS servers, without secrets
 	Missing bool     // there is no stream yet; the first controller creates it
-	Wrong   []string // why a controller would refuse it: one sentence each
-	Unseen  string   // why it is not known whether the servers sync; empty if nothing is unclear
+	Wrong   []string // why a controller would refuse the stream; one sentence each
+	Unseen  string   // why it is not known whether the servers sync their disks; empty if it is known
 	Holders []string // names of the servers that store the stream
 	Bytes   int64    // size of the stream
-	Named   string   // NAME/INCARNATION of the stream
+	Named   string   // NAME/INCARNATION of the stream; the incarnation is its ID
 }
 
-// Examine looks at the NATS servers and at the stream of a log, and changes nothing. It returns an error if the servers
-// do not answer. It needs Dial and Stream of c; Dir may be empty.
+// Examine returns what a controller with this Config would find on the NATS servers. It changes nothing. It returns an
+// error if the servers do not answer. It needs Dial and Stream of c; Dir may be empty.
 func Examine(ctx context.Context, c Config) (e Examined, err error) {
 	e.Servers = c.Dial.Servers()
 	conn, err := c.Dial.Connect(append(stream.Options(), natsgo.RetryOnFailedConnect(false))...)
@@ -63,7 +63,8 @@ func Examine(ctx context.Context, c Config) (e Examined, err error) {
 	return e, nil
 }
 
-// unmade returns why a controller could not create the stream with safe settings.
+// unmade returns the reasons why a controller could not create the stream with safe settings; it is called if there is
+// no stream.
 func unmade(conn *natsgo.Conn, c *Config) (wrong []string) {
 	if server := conn.ConnectedServerVersion(); stream.Older(server) {
 		wrong = append(wrong, fmt.Sprintf("the server is nats-server %s, want %s or newer", server, stream.LeastServer))
@@ -74,7 +75,7 @@ func unmade(conn *natsgo.Conn, c *Config) (wrong []string) {
 	return wrong
 }
 
-// notOurs returns why the stream does not belong to the log in the directory.
+// notOurs returns the reasons why the stream does not belong to the log in the directory.
 func notOurs(c *Config, f *File) []string {
 	if f.Log == "" || f.Incarnation == "" {
 		return []string{"it does not say in its metadata which log it is of: jobledger has not made it"}
@@ -87,7 +88,7 @@ func notOurs(c *Config, f *File) []string {
 	case err != nil:
 		return []string{err.Error()}
 	case before != nil && before.Log == f.Log && before.Stream == f.Stream && f.after == before.Incarnation:
-		return nil // it was made in place of the stream that REPLICA names
+		return nil // the stream was made in place of the one that REPLICA names
 	case before != nil && !slices.Equal([]string{before.Log, before.Of()}, []string{f.Log, f.Of()}):
 		return []string{fmt.Sprintf("it is incarnation %s of log %s, and %s in %s names incarnation %s of log %s",
 			f.Incarnation, f.Log, FileName, c.Dir, before.Incarnation, before.Log)}

@@ -20,13 +20,13 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// errTooOld: every replica has pruned the records that follow this log's end.
+// errTooOld is returned if all other processes with this log have deleted the records that follow its end.
 var errTooOld = errors.New("the other replicas no longer keep what follows this log")
 
-// tooOldAfter is the number of times that every known replica must report this before errTooOld is returned.
+// tooOldAfter is how often each of them must say so before errTooOld is returned.
 const tooOldAfter = 5
 
-// beginning returns the last record before the first message of the stream; zero if the stream begins with the log's
+// beginning returns the last record in front of the stream's first message; zero if the stream begins with the log's
 // first record. found is false for a stream without messages.
 func (m *Member) beginning(ctx context.Context) (head store.Head, found bool, err error) {
 	err = m.until(ctx, "read where the stream begins", func(ctx context.Context) (bool, error) {
@@ -45,14 +45,16 @@ func (m *Member) beginning(ctx context.Context) (head store.Head, found bool, er
 		if err == nil {
 			head, found = s.Before, true
 		}
-		return err == nil || first == 1, nil // a message that does not count, such as one from an earlier leader
+		// the message does not count, for example because it is from an earlier leader
+		return err == nil || first == 1, nil
 	})
 	return head, found, err
 }
 
-// Fill creates the log at address from another replica, if there is no log and the stream does not have the log's first
-// records any more. It fetches whole sealed files, checks each of them and that they follow each other, and then
-// fetches records. It waits until there is a suitable replica, and logs that it waits.
+// Fill creates the log at address from another replica (a process with a copy of the log). It does so if there is no
+// log, and the stream does not have the log's first records any more. It fetches complete files, checks each file and
+// that they follow each other, and then fetches records. It waits until there is a suitable replica, and logs that it
+// waits.
 func (m *Member) Fill(ctx context.Context, address string) error {
 	there, err := open.Exists(address)
 	if err != nil {
@@ -73,7 +75,8 @@ func (m *Member) Fill(ctx context.Context, address string) error {
 	return nil
 }
 
-// fill creates the log from one replica. goal is the last record before the stream's first message.
+// fill creates the log at address from the replica h. goal is the last record in front of the stream's first message;
+// the log must reach it.
 func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal store.Head) (err error) {
 	has, err := m.exchange.Files(ctx, h.Who, goal.Sequence)
 	if err != nil {
@@ -100,7 +103,7 @@ func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal
 	return f.End()
 }
 
-// continues returns an error unless the replica has record goal, with the same hash chain value.
+// continues returns an error unless the replica has record goal, and the same records through it.
 func continues(has exchange.Has, goal store.Head) error {
 	switch {
 	case len(has.Files) == 0:
@@ -116,8 +119,8 @@ func continues(has exchange.Has, goal store.Head) error {
 	return nil
 }
 
-// catchUp fetches, from another replica, the records between the end of this log and the beginning of the stream. That
-// replica's hash chain must match both ends.
+// catchUp fetches the records between the end of this log and the beginning of the stream from another replica (a
+// process with a copy of the log). That replica's records must fit both ends.
 func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
 	goal, _, err := m.beginning(ctx)
 	if err != nil {
@@ -146,7 +149,7 @@ func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
 	})
 }
 
-// atOnce is the number of groups of records that appendGroups appends before it waits for the disk.
+// atOnce is how many groups of records appendGroups appends before it waits until they are on the disk.
 const atOnce = 16
 
 // appendGroups appends groups of records to the log, and waits until they are durable.
@@ -174,8 +177,8 @@ func appendGroups(log replica.Log, groups iter.Seq2[store.StoredBatches, error])
 	return settle()
 }
 
-// Mend replaces a damaged sealed file of the log by the same file of another replica. It returns an error if no other
-// replica has the whole file.
+// Mend replaces the damaged file of the log that begins with record first by the same file of another replica (a
+// process with a copy of the log). It returns an error if no other replica has this file undamaged.
 func (m *Member) Mend(ctx context.Context, first events.Sequence) error {
 	mender, ok := m.log.(store.Mender)
 	if !ok {
@@ -192,7 +195,7 @@ func (m *Member) Mend(ctx context.Context, first events.Sequence) error {
 	return fmt.Errorf("fetch the file of record %d from another replica: %w", first, err)
 }
 
-// others returns the other replicas that were heard lately, with the leader last.
+// others returns the other replicas that answered in the last seconds, with the leader last.
 func (m *Member) others() []exchange.Head {
 	all := m.exchange.Heads()
 	slices.SortStableFunc(all, func(a, b exchange.Head) int {
@@ -207,8 +210,9 @@ func (m *Member) others() []exchange.Head {
 	return all
 }
 
-// around calls try for one replica after another, again and again, until try succeeds or fails with an error that
-// cannot pass. If try returns errTooOld for every replica in 5 rounds, around does, too. It logs why it waits.
+// around calls try for one replica after the other, again and again. It ends when try succeeds or fails with an error
+// that will not go away by itself. If try returns errTooOld for each replica in 5 rounds, around returns that. It logs
+// why it waits.
 func (m *Member) around(ctx context.Context, try func(context.Context, exchange.Head) error) error {
 	var told time.Time
 	for tries := 0; ; tries++ {
@@ -240,8 +244,8 @@ func (m *Member) around(ctx context.Context, try func(context.Context, exchange.
 	}
 }
 
-// Exchange tells the other replicas how far this log is, and answers their requests, until ctx ends. The log must stay
-// open until then.
+// Exchange tells the other replicas which records this log has, and answers their requests, until ctx ends. The log
+// must stay open until then.
 func (m *Member) Exchange(ctx context.Context) error {
 	shared, ok := m.log.(store.Shared)
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// FileName is a file in the directory of a log that is replicated by a stream. A program that wrote the log without the
-// stream would add records that the other replicas do not have, so it must refuse (see RefuseAlone).
+// FileName is a file in the directory of a log that a NATS stream replicates. Without the stream, a program must not
+// write to such a log: it would add records that the other replicas do not have. RefuseAlone checks for this file.
 const FileName = "REPLICA"
 
 // mostFile limits the bytes that are read of this file.
@@ -22,33 +22,37 @@ const mostFile = 4 << 10
 // File is the content of the file REPLICA, as JSON.
 type File struct {
 	Log         string `json:"log"`         // ID of the log
-	Stream      string `json:"stream"`      // name of the stream
+	Stream      string `json:"stream"`      // ID of the stream; a new stream with the same name gets another one
 	Incarnation string `json:"incarnation"` // ID of the stream; another one for each stream with the same name
-	// Begun says that a leader has written to the stream. If the stream is empty now, it has lost that.
+	// Begun says that a leader has written to the stream. A stream that is empty later has lost records.
 	Begun bool `json:"begun"`
-	// Replica is a random ID of this directory, by which replicas are told apart. A copied directory has the same ID.
+	// Replica is a random ID of this directory, which distinguishes the replicas. A copy of the directory has the same
+	// ID.
 	Replica string `json:"replica,omitempty"`
 	// Servers is the value of --replicate when the stream was last found. If other servers do not have the stream, they
 	// may be the wrong servers.
 	Servers string `json:"servers,omitempty"`
-	// Refill is what was stored in the stream again from this directory, until the log has a record that says so.
+	// Refill says which records were stored in the stream again from this directory. It is removed when the log has a
+	// record of this.
 	Refill *Refill `json:"refill,omitempty"`
 
-	// after is the incarnation that this stream replaced, authenticated with the log's key; empty for the first stream.
+	// after is the ID of the stream that this one replaced, authenticated with the log's key; empty for the first
+	// stream.
 	after string
 }
 
-// Refill has the fields of an events.StreamRefilled.
+// Refill says which records were stored in the stream again, after the stream had lost them. It has the fields of an
+// events.StreamRefilled.
 type Refill struct {
 	From    events.Sequence `json:"from"`
 	Through events.Sequence `json:"through"`
 	Place   uint64          `json:"place"`
 }
 
-// Of returns the stream's name and incarnation, such as prod/6f2c. The Lease names the stream in this way.
+// Of returns the name and the ID (incarnation) of the stream, such as prod/6f2c. The Lease names the stream like this.
 func (f *File) Of() string { return f.Stream + "/" + f.Incarnation }
 
-// ReadFile reads the file REPLICA in dir; nil if there is none.
+// ReadFile reads the file REPLICA in dir; it returns nil if there is none.
 func ReadFile(dir string) (*File, error) {
 	path := filepath.Join(dir, FileName)
 	text, err := regular.Read(path, mostFile)
@@ -95,8 +99,8 @@ func (f *File) write(dir string) (err error) {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// RefuseAlone returns an error if the log in dir is replicated by a stream. A program that would write the log without
-// the stream calls it.
+// RefuseAlone returns an error if a NATS stream replicates the log in dir. A program calls it before it writes to the
+// log without the stream.
 func RefuseAlone(dir string) error {
 	f, err := ReadFile(dir)
 	if f == nil || err != nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// Names of flags, for messages.
+// Names of flags about replication; messages name them.
 const (
 	Flag          = "replicate"
 	UnsafeFlag    = "replicate-unsafe"
@@ -34,16 +34,16 @@ const (
 	KeyFlag       = "log-key-file"
 )
 
-// Keys of the stream's metadata.
+// Keys of the stream's metadata, which say to which log the stream belongs.
 const (
 	logOf         = "jobledger.dev/log-id"
 	incarnationOf = "jobledger.dev/incarnation"
-	afterOf       = "jobledger.dev/after" // the incarnation that this one replaced
+	afterOf       = "jobledger.dev/after" // the ID of the stream that this one replaced
 	sealOf        = "jobledger.dev/seal"  // an authentication code of the other values, made with the log's key
 )
 
 const (
-	answerTime = 5 * time.Second // a request to NATS is sent again after this time without an answer
+	answerTime = 5 * time.Second // after this time without an answer, a request to NATS is sent again
 	tellAfter  = 10 * time.Second
 	firstPause = 100 * time.Millisecond
 	mostPause  = 2 * time.Second
@@ -56,62 +56,66 @@ type Config struct {
 	Stream    string // name of the stream
 	Replicas  int    // number of servers that store the stream, when it is created
 	Unsafe    bool   // fewer than stream.LeastReplicas servers may store the stream
-	NewStream bool   // the stream may be created, or be another one than before
+	NewStream bool   // the stream may be created now, or be another one than before
 	Key       events.Key
 	Reader    events.ReaderVersion // version of this program as a reader
-	Least     events.ReaderVersion // oldest version of a reader that can read its records
+	Least     events.ReaderVersion // oldest version of a program that can read its records
 	Dir       string               // the log's directory
 	Name      string               // name of this process for messages
-	Monitor   []string             // addresses of NATS servers that show whether they sync; empty to trust them
-	Members   int                  // number of replicas of the log; 0 for DefaultMembers
-	MaxBytes  int64                // size at which a cut does not wait for absent replicas; 0 for DefaultMaxBytes
-	CutEvery  time.Duration        // time between two cuts of the stream by a leader; 0 for 10 s
-	GiveUp    time.Duration        // a leader ends after this time without an acknowledgement; 0 for 15 s
-	Logger    *slog.Logger
-	Step      func(step string) // called at each step of a refill, for tests; nil for none
+	// monitoring addresses of the NATS servers, which show whether the servers sync their disks; empty to trust the
+	// servers
+	Monitor []string
+	Members int // number of processes with a copy of the log; 0 for DefaultMembers
+	// size at which the stream is cut without waiting for absent replicas; 0 for DefaultMaxBytes
+	MaxBytes int64
+	CutEvery time.Duration // time between two cuts (removals of old messages) by a leader; 0 for 10 s
+	GiveUp   time.Duration // a leader that gets no acknowledgement for this time ends; 0 for 15 s
+	Logger   *slog.Logger
+	// called at each step of a refill (storing lost records in the stream again), for tests; nil for none
+	Step func(step string)
 }
 
 // Own is what this process knows before it looks for the stream.
 type Own struct {
-	LogID string // ID of the log in its directory; empty if there is none
+	LogID string // ID of the log in this process's directory; empty if there is none
 	Lease string // stream that the Lease names, as File.Of returns it; empty for none
 	LogOf string // ID of the log that the Lease names; empty for none
 }
 
-// Member is a process that has a replica of a log, and reads or writes the log's stream.
+// Member is a process that has a copy of the log (a replica), and reads or writes the NATS stream of the log.
 type Member struct {
 	config   Config
 	conn     *natsgo.Conn
 	js       jetstream.JetStream
 	stream   *stream.Stream
-	begins   bool // the log may be the first to write to the stream, although the log has records
+	begins   bool // this log may be the first to write to the stream, although it has records already
 	line     *line.Line
 	log      store.Opened
 	current  current
 	lost     lost
-	takes    atomic.Bool // Take was called: the stream is not followed any more
-	leads    atomic.Bool // Take has succeeded: this process is the stream's writer
+	takes    atomic.Bool // Take was called, so the records of the stream are not copied any more
+	leads    atomic.Bool // Take has succeeded, so this process is the stream's writer
 	exchange *exchange.Exchange
 	monitors monitors
 	bytes    atomic.Int64 // size of the stream at the last request
 	released chan struct{}
-	first    uint64 // first place in the stream when this process took it over
+	first    uint64 // number of the stream's first message when this process became the writer
 
 	follower atomic.Pointer[replica.Follower] // nil until the stream was found
-	stale    bool                             // the follower must be replaced; used by Follow first, and then by Take
+	stale    bool                             // follower must be replaced; Follow uses it first, and then Take
 
 	mu   sync.Mutex
-	file File // what is known of the stream; use of and note
+	file File // what is known of the stream; read it with of, change it with note
 }
 
-// of returns what is known of the stream, which is also in the file REPLICA.
+// of returns what is known of the stream: the content of the file REPLICA.
 func (m *Member) of() File {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.file
 }
 
-// note changes what is known of the stream, and writes it to the file REPLICA.
+// note changes what is known of the stream, and writes the file REPLICA.
 func (m *Member) note(change func(*File)) error {
 	m.mu.Lock()
 	change(&m.file)
@@ -120,12 +124,13 @@ func (m *Member) note(change func(*File)) error {
 	return now.write(m.config.Dir)
 }
 
-// fileOf returns the log and the incarnation that a stream's metadata name.
+// fileOf returns what a stream's metadata say: the ID of its log, and the ID of the stream (incarnation).
 func fileOf(name string, c *jetstream.StreamConfig) File {
 	return File{Log: c.Metadata[logOf], Stream: name, Incarnation: c.Metadata[incarnationOf]}
 }
 
-// found returns the same as fileOf, and the incarnation that this stream replaced, if the metadata have a valid seal.
+// found returns what a stream's metadata say, like fileOf. If the metadata have a valid seal, it adds the ID of the
+// stream that this one replaced.
 func (c *Config) found(of *jetstream.StreamConfig) File {
 	f := fileOf(c.Stream, of)
 	f.after = of.Metadata[afterOf]
@@ -135,13 +140,13 @@ func (c *Config) found(of *jetstream.StreamConfig) File {
 	return f
 }
 
-// seal returns an authentication code of a stream's metadata, made with the log's key.
+// seal returns an authentication code for the stream's metadata, made with the log's key.
 func (c *Config) seal(f *File) string {
 	return c.Key.Hash("replicated stream", f.Log, []byte(f.Of()+"/"+f.after))
 }
 
-// Join connects to NATS, finds the stream, or creates it if that is allowed, and checks it. While NATS does not answer,
-// it waits and logs that. It returns an error if something is wrong with the stream.
+// Join connects to NATS, and finds the stream of the log, or creates it if that is allowed. While NATS does not answer,
+// it logs this and waits. It returns an error if the stream is not the right one, or has unsafe settings.
 func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	before, err := ReadFile(c.Dir)
 	if err != nil {
@@ -181,7 +186,7 @@ func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	return m, nil
 }
 
-// hear starts to listen to the messages of the other replicas.
+// hear starts to listen to the messages of the other replicas: processes with a copy of the log.
 func (m *Member) hear(before *File) (err error) {
 	m.file.Replica = unique()
 	if before != nil && before.Replica != "" {
@@ -204,14 +209,15 @@ func (m *Member) Close() { m.conn.Close() }
 // LogID returns the ID of the stream's log.
 func (m *Member) LogID() string { return m.of().Log }
 
-// Named returns the stream's name and incarnation, as the Lease names the stream.
+// Named returns the name and the ID (incarnation) of the stream, as NAME/INCARNATION. The Lease names the stream like
+// this.
 func (m *Member) Named() string { f := m.of(); return f.Of() }
 
 // Replica returns the ID of the directory of this process's log.
 func (m *Member) Replica() string { return m.of().Replica }
 
-// find finds the stream. If there is none, it creates it if that is allowed. If there was one, it may leave it to the
-// leader to create it again.
+// find finds the stream. If there is none, it creates it if that is allowed. If there was one before, the stream may be
+// created again later, by the process that leads.
 func (m *Member) find(ctx context.Context, own Own, before *File) error {
 	missing := func() error {
 		switch {
@@ -253,8 +259,8 @@ func (m *Member) find(ctx context.Context, own Own, before *File) error {
 	})
 }
 
-// look checks the stream's settings, and returns the log and the incarnation that its metadata name. done is false if
-// NATS does not answer.
+// look checks the stream's settings, and returns what its metadata say: the IDs of its log and of the stream. done is
+// false if NATS does not answer.
 func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	name := m.config.Stream
 	now, err := m.stream.Ask(ctx)
@@ -280,7 +286,7 @@ func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	return f, true, nil
 }
 
-// right returns an error if the stream is not the one of this process's log.
+// right returns an error if the stream is not that of this process's log.
 func (m *Member) right(own Own, before *File) error {
 	other := func(which, has string) error {
 		return fmt.Errorf("the stream %s on these NATS servers is incarnation %s, and %s names %s: "+
@@ -295,13 +301,13 @@ func (m *Member) right(own Own, before *File) error {
 	case before != nil && !m.succeeds(before, &m.file):
 		return other(FileName+" in "+m.config.Dir, before.Of())
 	case own.LogOf == m.file.Log && own.Lease != "" && own.Lease != m.file.Of() &&
-		own.Lease != m.file.Stream+"/"+m.file.after: // the Lease may still name the stream that this one replaced
+		own.Lease != m.file.Stream+"/"+m.file.after: // the Lease may still name the stream that was replaced
 		return other("the Lease", own.Lease)
 	}
 	return nil
 }
 
-// until calls try until it is done or ctx ends. It logs why it waits.
+// until calls try until done is true, try fails, or ctx ends. While it waits, it logs why; what says what it tries.
 func (m *Member) until(ctx context.Context, what string, try func(context.Context) (done bool, err error)) error {
 	var told time.Time
 	for tries := 0; ; tries++ {

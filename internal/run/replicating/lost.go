@@ -14,30 +14,30 @@ import (
 
 // A stream is lost in two cases. Its servers say that it does not exist: it was deleted, or their data are gone. Or it
 // ends before a message that was read already: it was restored from an older copy, or its newest messages were not on
-// the servers' disks. Followers then wait for the process that leads next, and afterwards read the stream from its
-// beginning. For that process see refill.go.
+// the servers' disks. Processes that copy the log then wait for the next leader, which stores the lost records again
+// (refill.go); afterwards they read the stream from its beginning.
 
-// ErrGone: there was a stream, and the servers say that they do not have it any more.
+// ErrGone is returned if there was a stream, and the servers say that they do not have it any more.
 var ErrGone = errors.New("the stream of the log is gone: its NATS servers say that they have none of that name")
 
-// errShort: the stream lost records that this process's log has.
+// errShort is returned if the stream lost records that this process's log has.
 var errShort = errors.New("the stream of the log has less than the logs of its replicas")
 
 // lostFor is how long the servers must report the loss before it counts. A server that was cut off from the others may
-// report it for a moment.
+// report a loss for a moment.
 const lostFor = 3 * time.Second
 
-// lost notes what the servers say about a stream that lost messages. It is safe for concurrent use.
+// lost notes what the servers say about a stream that is gone or has lost messages. It is safe for concurrent use.
 type lost struct {
 	mu    sync.Mutex
 	gone  time.Time               // since when the servers say that there is no stream; zero while there is one
-	back  time.Time               // since when the stream ends before a message that was read
+	back  time.Time               // since when the stream ends before a message that was read; zero while it does not
 	stop  context.CancelCauseFunc // stops the reading of the stream; nil while it is not read
 	named string                  // the stream that the Lease names
 	waits string                  // why this process does not lead with a stream that lost records
 }
 
-// words returns the text for probes: about a stream that lost records if short is not nil, else text.
+// words returns the text for probes: if short is not nil, a text about the stream's lost records; otherwise text.
 func (l *lost) words(short error, text string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,8 +55,8 @@ func (l *lost) follows(stop context.CancelCauseFunc) {
 	l.stop = stop
 }
 
-// said notes an answer of the servers. If the loss has been reported for 3 seconds, it stops the reading of the stream
-// with ErrWentBack.
+// said stores an answer of the servers: gone if there is no stream, back if it ends before a message that was read. If
+// the loss has been reported for 3 seconds, it stops the reading of the stream with ErrWentBack.
 func (l *lost) said(at time.Time, gone, back bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,8 +84,8 @@ func (l *lost) isGone(now time.Time) bool {
 	return !l.gone.IsZero() && now.Sub(l.gone) >= lostFor
 }
 
-// heed looks for a loss in NATS's answer about the end of the stream, to a request sent at the time asked. It returns
-// why the process counts as behind; nil if nothing is wrong.
+// heed looks for a loss in the answer of NATS about the newest message; the request was sent at the time asked. It
+// returns why this process counts as behind; nil if nothing is wrong.
 func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err error) error {
 	if stream.Gone(err) {
 		m.lost.said(asked, true, false)
@@ -101,7 +101,7 @@ func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err er
 		}
 		return err
 	}
-	now, err := m.stream.Ask(ctx) // a stream whose messages were all cut has no newest message
+	now, err := m.stream.Ask(ctx) // if all messages were cut off, the stream has no newest one
 	switch {
 	case err != nil:
 		return err
@@ -113,8 +113,8 @@ func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err er
 	return fmt.Errorf("%w: it ends at place %d, and was read through %d", errShort, now.Last, f.Place())
 }
 
-// begun notes in the file REPLICA that a leader has written to the stream. If the stream is empty later, this process
-// and its successors know that it lost something.
+// begun notes in the file REPLICA that a leader has written to the stream. If the stream is empty later, this shows
+// that it has lost records.
 func (m *Member) begun(f *replica.Follower) error {
 	if f == nil || m.of().Begun {
 		return nil
@@ -125,10 +125,10 @@ func (m *Member) begun(f *replica.Follower) error {
 	return m.note(func(f *File) { f.Begun = true })
 }
 
-// mayBegin reports whether this log, although it has records, may be the first to write to an empty stream.
+// mayBegin reports whether this log may be the first to write to an empty stream, although the log has records already.
 func (m *Member) mayBegin() bool { return m.begins && !m.of().Begun }
 
-// again waits until there is a stream, and reads it from its beginning.
+// again waits until the stream exists, and reads it from its beginning.
 func (m *Member) again(ctx context.Context) error {
 	log, ok := m.log.(replica.Log)
 	if !ok {
@@ -143,8 +143,8 @@ func (m *Member) again(ctx context.Context) error {
 	return m.resume(ctx, log)
 }
 
-// recognize looks for the stream, which may have replaced the one before, and notes its incarnation. Another stream is
-// an error.
+// recognize finds the stream, which may have replaced the one before, and notes its ID (incarnation). A stream of
+// another log is an error.
 func (m *Member) recognize(ctx context.Context) (done bool, err error) {
 	f, done, err := m.look(ctx)
 	if !done || err != nil {
@@ -159,7 +159,8 @@ func (m *Member) recognize(ctx context.Context) (done bool, err error) {
 	return true, m.note(func(now *File) { now.Incarnation = f.Incarnation })
 }
 
-// succeeds reports whether f is the same stream as before, or one that replaced it: its metadata or the Lease say so.
+// succeeds reports whether f describes the same stream as before, or one that replaced it, as its metadata or the Lease
+// say.
 func (m *Member) succeeds(before, f *File) bool {
 	m.lost.mu.Lock()
 	named := m.lost.named
@@ -168,14 +169,14 @@ func (m *Member) succeeds(before, f *File) bool {
 		(f.Incarnation == before.Incarnation || f.after == before.Incarnation || named == f.Of())
 }
 
-// Saw is called with the stream that the Lease names.
+// Saw stores the name of the stream that the Lease names.
 func (m *Member) Saw(named string) {
 	m.lost.mu.Lock()
 	defer m.lost.mu.Unlock()
 	m.lost.named = cmp.Or(named, m.lost.named)
 }
 
-// Waits is called with the reason why this process does not lead with a stream that lost records. Watch passes it on.
+// Waits stores the reason why this process does not lead with a stream that lost records. Watch passes it on to probes.
 func (m *Member) Waits(why error) {
 	m.lost.mu.Lock()
 	told := m.lost.waits == why.Error()
@@ -186,15 +187,15 @@ func (m *Member) Waits(why error) {
 	}
 }
 
-// Short returns how the stream lost records that this process's log has: ErrGone, or another error. It returns nil if
-// the stream lost none, or if that is not known.
+// Short returns an error if the stream lost records that this process's log has: ErrGone if there is no stream,
+// otherwise another error. It returns nil if the stream lost none, or if that is not known.
 func (m *Member) Short() error {
 	if m.lost.isGone(time.Now()) {
 		return ErrGone
 	}
 	f := m.follower.Load()
 	if f == nil || m.Behind() != nil {
-		return nil //nolint:nilerr // it is not known
+		return nil //nolint:nilerr // the stream cannot be read, so it is not known
 	}
 	_, own := m.log.Durable()
 	ends, term := f.Ends()

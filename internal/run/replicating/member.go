@@ -15,21 +15,22 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/takeover"
 )
 
-// errNoReplica is returned for a kind of log that cannot be a replica.
+// errNoReplica is returned for a kind of log that cannot copy records from a stream.
 var errNoReplica = errors.New("this kind of log cannot follow a stream")
 
-// Options returns o with the stream's log ID and key, and with the function that stores records in the stream before
-// the log does.
+// Options returns o with what a replicated log needs: the ID and the key of the log, and a function that stores records
+// in the stream before the log does.
 func (m *Member) Options(o store.Options) store.Options {
 	o.LogID, o.Key, o.Before = m.LogID(), &m.config.Key, m.line.Before
 	return o
 }
 
-// Log wraps the opened log for the leader: its method Room counts a stream that is full or unreachable as a full disk.
+// Log returns the log that the leader writes: its method Room says that the disk is full if the stream is full or does
+// not answer.
 func (m *Member) Log(log store.Opened) store.Log { return line.Of(log, m.line) }
 
-// Begin takes the opened log, writes the file REPLICA, and finds the first message in the stream that the log lacks. If
-// the stream no longer has all records that the log lacks, it fetches them from another replica. Until Take has
+// Begin sets the opened log, writes the file REPLICA, and finds the first message of the stream that the log lacks. If
+// records that the log lacks were removed from the stream, it fetches them from another replica. Until Take has
 // succeeded, only the Member may append to the log.
 func (m *Member) Begin(ctx context.Context, log store.Opened) error {
 	to, ok := log.(replica.Log)
@@ -43,8 +44,8 @@ func (m *Member) Begin(ctx context.Context, log store.Opened) error {
 	return m.resume(ctx, to)
 }
 
-// resume finds the first message in the stream that the log lacks. Records that the stream no longer has are fetched
-// from another replica.
+// resume finds the first message of the stream that the log lacks. If records in between were removed from the stream,
+// it fetches them from another replica.
 func (m *Member) resume(ctx context.Context, log replica.Log) error {
 	err := m.begin(ctx, log)
 	for errors.Is(err, replica.ErrBehind) {
@@ -74,8 +75,8 @@ func (m *Member) begin(ctx context.Context, log replica.Log) error {
 	})
 }
 
-// Follow copies records from the stream into the log until ctx ends, and then returns nil. If the stream lost messages
-// or is gone, it waits for the stream and reads it from its beginning. It returns an error if the log cannot be
+// Follow copies records from the stream into the log until ctx ends, and then returns nil. If the stream is gone or
+// lost messages, it waits for the stream, and reads it from its beginning. It returns an error if the log cannot be
 // continued.
 func (m *Member) Follow(ctx context.Context) error {
 	for ctx.Err() == nil {
@@ -96,7 +97,7 @@ func (m *Member) Follow(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // the caller ended it
+			return nil //nolint:nilerr // the caller has ended it
 		case errors.Is(err, replica.ErrWentBack), errors.Is(cause, replica.ErrWentBack):
 			m.config.Logger.Warn("the stream of the log is read from its beginning again", "error", cmp.Or(cause, err))
 			m.stale = true
@@ -108,7 +109,7 @@ func (m *Member) Follow(ctx context.Context) error {
 	return nil
 }
 
-// explain adds to an error what an operator can do.
+// explain adds to an error what the operator can do.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, replica.ErrBehind), errors.Is(err, stream.ErrCut):
@@ -122,15 +123,17 @@ func explain(err error) error {
 	return err
 }
 
-// takeWithin limits each step of a takeover. After this time without progress, the process gives the Lease up, so that
-// another one can try.
+// takeWithin limits each step by which a process becomes the leader. After this time without progress, the process
+// gives the Lease up, so that another one can try.
 const takeWithin = 30 * time.Second
 
 var errSlow = fmt.Errorf("the stream of the log does not answer: the Lease is given back after %s", takeWithin)
 
-// Take makes this process the stream's only writer. Call it after Follow has returned, with the Lease held, and with a
-// ctx that ends when the Lease is lost. If the stream is gone, Take creates it again. If it lost records, Take stores
-// them again from this log; the caller must have called Short and Yields. After an error the process must end.
+// Take makes this process the stream's only writer, and returns its term (the number of this time as writer). Call it
+// after Follow has returned, with the Lease held, and with a ctx that ends when the Lease is lost; holds reports
+// whether the Lease is still held. If the stream is gone, Take creates it again. If the stream lost records, Take
+// stores them again from this log; the caller must have called Short and Yields before. After an error the process must
+// end.
 func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err error) {
 	m.takes.Store(true)
 	to, ok := m.log.(takeover.Log)
@@ -170,16 +173,17 @@ func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err 
 	return term, m.note(func(f *File) { f.Begun = true })
 }
 
-// ErrAway: the stream has not acknowledged records for the time Config.GiveUp.
+// ErrAway is returned if the stream has not acknowledged records for as long as Config.GiveUp.
 var ErrAway = errors.New("the stream of the log does not answer: the Lease is given back, for one that reaches it")
 
 const (
 	giveUp  = 15 * time.Second // default of Config.GiveUp
-	lookFor = time.Second      // time between checks whether that time is over
+	lookFor = time.Second      // time between checks whether this time is over
 )
 
-// Write stores the log's appended records in the stream until ctx ends, and then returns nil. Before ctx ends, the log
-// must be closed, or every record must be stored. It returns an error, such as ErrAway, if the process cannot continue.
+// Write stores the records that are appended to the log in the stream until ctx ends, and then returns nil. Before ctx
+// ends, the log must be closed, or every record must be stored. It returns an error, such as ErrAway, if the process
+// cannot continue.
 func (m *Member) Write(ctx context.Context) error {
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -209,14 +213,14 @@ func (m *Member) Write(ctx context.Context) error {
 	<-cutting
 	switch cause := context.Cause(running); {
 	case ctx.Err() != nil:
-		return nil // stopped on request
+		return nil // ctx ended, so this is no failure
 	case errors.Is(cause, ErrAway), errors.Is(cause, ErrPurged):
 		return cause
 	}
 	return err
 }
 
-// Release writes to the stream that this process will write nothing more. All appended records must be durable.
+// Release writes into the stream that this process has written its last record. All appended records must be durable.
 func (m *Member) Release(ctx context.Context) error {
 	id, head := m.log.Durable()
 	return m.line.Release(ctx, id, head)

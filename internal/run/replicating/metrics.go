@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/exchange"
 )
 
-// The metrics of the stream, in addition to those of every replica.
+// The metrics of the log's NATS stream, in addition to those of package replicametrics.
 var (
 	waiting = replicametrics.Desc("waiting_seconds",
 		"How long the oldest group of records has been waiting for the stream to store it.")
@@ -20,7 +20,7 @@ var (
 		"Messages of the stream that were read and count for nothing: of a writer that was succeeded, or foreign.")
 )
 
-// Describe implements prometheus.Collector.
+// Describe implements prometheus.Collector: it sends the descriptions of the metrics.
 func (m *Member) Describe(all chan<- *prometheus.Desc) {
 	replicametrics.Describe(all)
 	for _, d := range []*prometheus.Desc{waiting, bytes, voids, lostStream} {
@@ -28,7 +28,7 @@ func (m *Member) Describe(all chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. Call it only after Begin.
+// Collect implements prometheus.Collector: it sends the current values of the metrics. Call it only after Begin.
 func (m *Member) Collect(all chan<- prometheus.Metric) {
 	_, own := m.log.Durable()
 	v := replicametrics.View{
@@ -60,7 +60,8 @@ func (m *Member) Collect(all chan<- prometheus.Metric) {
 	all <- prometheus.MustNewConstMetric(voids, prometheus.CounterValue, float64(void))
 }
 
-// label returns the host of a replica and the first 8 digits of its ID. Both stay the same after a restart.
+// label returns the labels of a replica's metrics: its host, and the first 8 digits of its ID. They stay the same after
+// a restart.
 func label(h *exchange.Head) (host, id string) {
 	const digits = 8
 	return replicametrics.Host(h.Name), h.Replica[:min(digits, len(h.Replica))]

@@ -22,7 +22,7 @@ const MonitorFlag = "replicate-monitor"
 // mostVarz limits the bytes that are read of a server's answer.
 const mostVarz = 1 << 20
 
-// varz has those fields of a NATS server's /varz answer that are needed here.
+// varz has the fields of a NATS server's answer to /varz that are needed here.
 type varz struct {
 	Name      string `json:"server_name"`
 	Version   string `json:"version"`
@@ -47,14 +47,14 @@ func CheckMonitor(addresses string) error {
 	return nil
 }
 
-// monitors are the monitoring addresses of the NATS servers.
+// monitors asks the NATS servers at their monitoring addresses whether they sync their disks.
 type monitors struct {
 	addresses []string
 	client    *http.Client
 }
 
-// newMonitors returns the monitors at the addresses. ca is a file with the CA certificates for https addresses; empty
-// for the system's.
+// newMonitors returns the monitors for these addresses. ca is a file with the CA certificates for https addresses;
+// empty for the system's.
 func newMonitors(addresses []string, ca string) (monitors, error) {
 	m := monitors{addresses: addresses, client: http.DefaultClient}
 	if ca == "" || len(addresses) == 0 {
@@ -74,9 +74,9 @@ func newMonitors(addresses []string, ca string) (monitors, error) {
 	return m, nil
 }
 
-// unsynced returns sentences about servers that store the stream, but do not sync their disks or are missing among the
-// monitoring addresses. It returns an error if it could not check a server because addresses do not answer. An offline
-// server is checked when it is back.
+// unsynced returns a sentence for each server of holders (those that store the stream) that does not sync its disk, or
+// has no monitoring address. It returns an error if a server could not be checked because addresses do not answer. A
+// server that is offline is checked when it is back.
 func (m *monitors) unsynced(ctx context.Context, holders []string) (wrong []string, err error) {
 	seen := map[string]varz{}
 	var unanswered error

@@ -17,11 +17,11 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/takeover"
 )
 
-// surveyWithin is the time limit for asking all replicas how far their logs are.
+// surveyWithin is the time limit for asking all replicas which records they have.
 const surveyWithin = 2 * time.Second
 
-// The steps of a refill (storing lost records in the stream again) at which tests end the process, in order. The steps
-// of package takeover come between Made and Recorded.
+// The steps of a refill (storing lost records in the stream again), in order. Tests end the process there. Between Made
+// and Recorded there are also the steps of package takeover.
 const (
 	Making   = "making"   // a stream that is gone is about to be created
 	Made     = "made"     // the stream is created
@@ -35,14 +35,15 @@ func (m *Member) step(step string) {
 	}
 }
 
-// remakes reports whether a process that finds no stream may later create it again: the log in its directory was in
-// this stream, on these servers. Other servers may be the wrong ones.
+// remakes reports whether a process that finds no stream may later create it again. The log in its directory must have
+// been in this stream, on these servers, because other servers may be the wrong ones.
 func (m *Member) remakes(own Own, before *File) bool {
 	return before != nil && !m.config.NewStream && own.LogID == before.Log && before.Stream == m.config.Stream &&
 		before.Servers != "" && before.Servers == m.config.Dial.Servers()
 }
 
-// restore creates the stream again if it is gone, and finds where the stream and the log meet.
+// restore creates the stream again if it is gone, and finds the last record that both stream and log have. holds
+// reports whether the Lease is still held.
 func (m *Member) restore(ctx context.Context, holds func() bool, log replica.Log) error {
 	err := m.until(ctx, "make the stream of the log again", func(ctx context.Context) (done bool, err error) {
 		if done, err = m.recognize(ctx); !stream.Gone(err) {
@@ -73,8 +74,8 @@ func (m *Member) restore(ctx context.Context, holds func() bool, log replica.Log
 	return m.resume(ctx, log)
 }
 
-// survey asks all replicas how far their logs are. It waits for 2 seconds, or until as many have answered as there
-// should be.
+// survey asks all replicas (processes with a copy of the log) which records they have. It waits up to 2 seconds, and
+// less if as many have answered as there should be.
 func (m *Member) survey(ctx context.Context) ([]exchange.Head, error) {
 	bound, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()
@@ -86,10 +87,10 @@ func (m *Member) survey(ctx context.Context) ([]exchange.Head, error) {
 	return heads, errors.Join(err, ctx.Err())
 }
 
-// Yields returns an error if this process may not lead with a stream that lost records: another replica has more
-// records, or this log may lack records on which the previous leader acted. It lacks none if had is true. It also lacks
-// none if the replica with the ID last, which led before, answers that it has no more records. Yields asks all
-// replicas, and waits up to 2 s.
+// Yields returns an error if this process must not lead with a stream that lost records. That is so if another replica
+// has more records, or if this log may lack records on which the previous leader acted. It lacks none if had is true,
+// or if the previous leader, whose replica ID is last, answers that it has no more records. Yields asks all replicas,
+// and waits up to 2 s.
 func (m *Member) Yields(ctx context.Context, had bool, last string) error {
 	heads, err := m.survey(ctx)
 	if err != nil {
@@ -110,11 +111,11 @@ func (m *Member) Yields(ctx context.Context, had bool, last string) error {
 	return nil
 }
 
-// errUnproved: this log may lack records that the previous leader had.
+// errUnproved is returned if this log may lack records that the previous leader had.
 var errUnproved = errors.New("it is not known whether this log has all records")
 
 // compare returns the replicas whose records are all in this log, the shortest log first. It returns an error if a
-// replica has more records. A replica with other records is logged, and not counted.
+// replica has more records. It logs a replica with different records, and leaves it out.
 func (m *Member) compare(ctx context.Context, heads []exchange.Head) (on []exchange.Head, err error) {
 	id, own := m.log.Durable()
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
@@ -131,7 +132,7 @@ func (m *Member) compare(ctx context.Context, heads []exchange.Head) (on []excha
 		}
 		hash, err := m.log.Chain(at)
 		switch {
-		case errors.Is(err, store.ErrPruned) && !more: // the replica is so old that it will fetch the log again
+		case errors.Is(err, store.ErrPruned) && !more: // the replica is so old that it will fetch the whole log again
 		case err != nil:
 			return nil, err
 		case theirs != nil && *theirs != hash:
@@ -148,7 +149,8 @@ func (m *Member) compare(ctx context.Context, heads []exchange.Head) (on []excha
 	return on, nil
 }
 
-// base returns the record after which a stream that lost records continues. It is the callback takeover.Config.Short.
+// base returns the record after which a stream that lost records continues: records before it are on two disks. It is
+// the callback takeover.Config.Short.
 func (m *Member) base(ctx context.Context, state natslog.State) (b takeover.Base, err error) {
 	heads, err := m.survey(ctx)
 	if err != nil {
@@ -163,7 +165,7 @@ func (m *Member) base(ctx context.Context, state natslog.State) (b takeover.Base
 		b = takeover.Base{Identity: state.Identity, Head: state.Head}
 		err = m.keeps(state.Head.Sequence + 1)
 	case len(on) > 0:
-		// Two disks have all records before this one, so the stream does not need them
+		// Two disks have all records through this one, so the stream does not need them
 		b = takeover.Base{Identity: m.log.Identity(), Head: on[0].Head}
 		b.Identity.Epoch = on[0].Epoch
 		err = m.keeps(on[0].Head.Sequence + 1)
@@ -176,7 +178,7 @@ func (m *Member) base(ctx context.Context, state natslog.State) (b takeover.Base
 	return b, err
 }
 
-// keeps returns an error if this log has pruned record at, which must be stored in the stream.
+// keeps returns an error if this log has deleted record at, which is to be stored in the stream again.
 func (m *Member) keeps(at events.Sequence) error {
 	files, err := m.log.(store.Shared).Files()
 	if err == nil && len(files) > 0 && files[0].First > at {
@@ -187,9 +189,9 @@ func (m *Member) keeps(at events.Sequence) error {
 	return err
 }
 
-// newestFile returns the last record before the newest file of the log; if the epoch changed in that file, it returns
-// the last record of that change. If no other replica answers, the stream gets all records after this one, as their
-// only other copy.
+// newestFile returns the last record before the newest file of the log. It is used if no other replica answers: the
+// stream then gets all records after this one, as a second copy. If the epoch (life of the log) changed in the newest
+// file, the result is the last record of that change.
 func (m *Member) newestFile(ctx context.Context) (b takeover.Base, err error) {
 	log := m.log.(store.Shared)
 	files, err := log.Files()
@@ -224,8 +226,8 @@ func (m *Member) newestFile(ctx context.Context) (b takeover.Base, err error) {
 	return b, nil
 }
 
-// refills notes, in the file REPLICA, which records are about to be stored in the stream again. So the log gets a
-// record of it even after a crash.
+// refills notes in the file REPLICA which records are about to be stored in the stream again. So the log gets a record
+// of this even after a crash.
 func (m *Member) refills(now *events.StreamRefilled) error {
 	missing := uint64(0)
 	if now.Through >= now.From {
@@ -234,7 +236,7 @@ func (m *Member) refills(now *events.StreamRefilled) error {
 	m.config.Logger.Warn("the stream of the log lost records: storing them there again", "from", uint64(now.From),
 		"through", uint64(now.Through), "records", missing, "behindPlace", now.Place)
 	return m.note(func(f *File) {
-		if r := f.Refill; r != nil { // a crash interrupted an earlier refill
+		if r := f.Refill; r != nil { // a crash has interrupted an earlier refill
 			f.Refill = &Refill{From: min(r.From, now.From), Through: now.Through, Place: r.Place}
 			return
 		}
@@ -242,8 +244,8 @@ func (m *Member) refills(now *events.StreamRefilled) error {
 	})
 }
 
-// Refilled returns what was stored in the stream again and is not yet recorded in the log; nil for nothing. Call it
-// after Take.
+// Refilled returns which records were stored in the stream again, while the log has no record of this; nil for none.
+// Call it after Take.
 func (m *Member) Refilled() *events.StreamRefilled {
 	r := m.of().Refill
 	if r == nil {
@@ -253,7 +255,7 @@ func (m *Member) Refilled() *events.StreamRefilled {
 	return &events.StreamRefilled{From: r.From, Through: r.Through, Place: r.Place}
 }
 
-// Recorded is called when the record of the refill is durable in the log.
+// Recorded removes what Refilled returns. It is called when the log has a durable record of the refill.
 func (m *Member) Recorded() error {
 	m.step(Recorded)
 	return m.note(func(f *File) { f.Refill = nil })

@@ -17,11 +17,13 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/exchange"
 )
 
-// reachWithin is how long OfStream waits for a replica that has all records of the stream.
+// reachWithin is how long OfStream waits for a replica (process with a copy of the log) that has all records of the
+// stream.
 const reachWithin = 10 * time.Second
 
-// OfStream opens the log of a stream as a running replica has it. That replica has all records that the stream had when
-// OfStream was called. It uses Dial, Stream, Reader and Listen of c.
+// OfStream opens a replicated log for cloning, as a running replica (process with a copy of the log) has it. That
+// replica has all records that were in the stream when OfStream was called. It uses the fields Dial, Stream, Reader and
+// Listen of c.
 func OfStream(ctx context.Context, c VerifyConfig) (s *cloning.Source, err error) {
 	k, err := connect(ctx, c)
 	if err != nil {
@@ -47,12 +49,12 @@ func OfStream(ctx context.Context, c VerifyConfig) (s *cloning.Source, err error
 	return s, nil
 }
 
-// errNoneRuns: no running replica was found.
+// errNoneRuns is returned if no running replica was found.
 var errNoneRuns = errors.New("no controller with a replica was heard, and the stream alone need not have all of the log: start one, " +
 	"or clone the directory of one that is stopped")
 
-// reach returns a replica that has record end, the stream's last one, with the same hash chain value. It tries replicas
-// with more records first.
+// reach returns the log of a replica that has record end, the stream's last one, and the same records through it. It
+// tries replicas with more records first.
 func (k *verifying) reach(ctx context.Context, end store.Head) (*cloning.Source, error) {
 	over := time.Now().Add(reachWithin)
 	for tries := 0; ; tries++ {
@@ -80,7 +82,7 @@ func (k *verifying) reach(ctx context.Context, end store.Head) (*cloning.Source,
 	}
 }
 
-// sourceOf returns the log of a replica as a source to copy from. has lists the replica's files.
+// sourceOf returns the log of the replica h as a source to copy from. has lists the replica's files.
 func sourceOf(x *exchange.Exchange, h *exchange.Head, has exchange.Has) *cloning.Source {
 	return &cloning.Source{
 		Name: "replica " + h.Name, LogID: x.LogID(), Files: has.Files,
@@ -92,14 +94,14 @@ func sourceOf(x *exchange.Exchange, h *exchange.Head, has exchange.Has) *cloning
 	}
 }
 
-// gone reports whether another try, or another replica, may succeed after this error. It cannot after an error of this
-// machine's disk.
+// gone reports whether another try, or another replica, may succeed after this error. After an error of this machine's
+// disk it returns false.
 func gone(err error) bool {
 	own := (*fs.PathError)(nil)
 	return !errors.Is(err, store.ErrDiverged) && !errors.Is(err, store.ErrHeld) && !errors.As(err, &own)
 }
 
-// tailOf yields the records of the file that the replica is writing.
+// tailOf yields the records of the newest file, which the replica who is still writing.
 func tailOf(ctx context.Context, x *exchange.Exchange, who string, tail *store.SharedFile) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if tail.End.Sequence < tail.First {

@@ -10,16 +10,16 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// streamChain is the state of a stream while it is read: it collects hash chain values after some of its records.
+// streamChain collects the hashes of all records through certain records, while the stream is read.
 type streamChain struct {
 	own      events.ReaderVersion
 	state    natslog.State
-	base     store.Head // last record before the stream's first one
+	base     store.Head // last record in front of the stream's first one
 	messages uint64
-	at       map[events.Sequence]*events.Hash // wanted chain values, by record; nil until found
+	at       map[events.Sequence]*events.Hash // wanted hashes, by record; nil until found
 }
 
-// read reads the stream from its first message to the message that is the newest at the beginning.
+// read reads the stream from its first message through the newest one at the time of the call.
 func (c *streamChain) read(ctx context.Context, s *stream.Stream) error {
 	newest, err := s.Newest(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *streamChain) read(ctx context.Context, s *stream.Stream) error {
 	return nil
 }
 
-// take processes the next message. cut says that it is the first message of a stream whose beginning was removed.
+// take processes the next message. cut is true for the first message of a stream whose beginning was removed.
 func (c *streamChain) take(m stream.Message, cut bool) error {
 	c.messages++
 	if cut {
@@ -71,7 +71,7 @@ func (c *streamChain) take(m stream.Message, cut bool) error {
 	return nil
 }
 
-// note stores the wanted chain values among the records of a message.
+// note stores the wanted hashes that are found in a message.
 func (c *streamChain) note(g *natslog.Segment) error {
 	hash := g.Before.Hash
 	for i, stored := range g.Stored {
@@ -86,7 +86,8 @@ func (c *streamChain) note(g *natslog.Segment) error {
 	return nil
 }
 
-// chainAt returns the chain value after a wanted record, and whether the stream has it.
+// chainAt returns the hash of all records through record at, which must be a wanted one. known is false if the stream
+// does not have it.
 func (c *streamChain) chainAt(at events.Sequence) (hash events.Hash, known bool) {
 	if found := c.at[at]; found != nil {
 		return *found, true

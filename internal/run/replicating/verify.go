@@ -18,15 +18,16 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// VerifyConfig says which replicas to compare. All fields except Own, OwnName, Members and Listen are required.
+// VerifyConfig says which stream, and which copies of its log (replicas), to compare. All fields except Own, OwnName,
+// Members and Listen are required.
 type VerifyConfig struct {
 	Dial    dial.Config
 	Stream  string
 	Reader  events.ReaderVersion // version of this program as a reader
 	Own     store.Archive        // a log on this machine to compare, too; nil for none
-	OwnName string               // for messages
-	Members int                  // number of replicas that should exist; 0 for DefaultMembers
-	Listen  time.Duration        // longest time to wait for Members replicas; 0 for 3 s
+	OwnName string               // name of Own, for messages
+	Members int                  // number of processes that should have a copy of the log; 0 for DefaultMembers
+	Listen  time.Duration        // how long to wait for Members replicas at most; 0 for 3 s
 }
 
 // Standing says whether a replica's log has the same records as the stream. The values are part of the JSON of verify.
@@ -34,9 +35,9 @@ type Standing string
 
 // The values of Standing.
 const (
-	OnChain  Standing = "on-chain"     // its last record has the stream's hash chain value
-	OffChain Standing = "off-chain"    // it has another record there, or one that the stream does not have
-	Unknown  Standing = "not-compared" // nothing that answers knows the chain value for its last record
+	OnChain  Standing = "on-chain"     // through its last record, it has the stream's records
+	OffChain Standing = "off-chain"    // it has another record than the stream, or one that the stream does not have
+	Unknown  Standing = "not-compared" // nothing that answers can tell
 )
 
 // VerifiedReplica is the result for one replica.
@@ -46,14 +47,14 @@ type VerifiedReplica struct {
 	Leads    bool       `json:"leads"`
 	Answers  bool       `json:"answers"`
 	Head     VerifyHead `json:"head"`
-	Behind   uint64     `json:"behind"` // number of records in the stream that it lacks
+	Behind   uint64     `json:"behind"` // number of the stream's records that it lacks
 	Standing Standing   `json:"standing"`
 	Why      string     `json:"why,omitempty"` // why it does not answer, is off-chain, or was not compared
 
 	who   string
-	first events.Sequence // the oldest record that it still has
+	first events.Sequence // the oldest record that the replica still has
 	head  store.Head
-	chain events.Hash // hash chain value after its last record, computed by its own log
+	chain events.Hash // hash of all records through its last one, computed by its own log
 }
 
 // VerifyHead is the last record of a replica, or of the stream.
@@ -73,12 +74,12 @@ type VerifiedStream struct {
 	Messages    uint64     `json:"messages"`
 	Bytes       int64      `json:"bytes"`
 	Void        uint64     `json:"voidMessages"`
-	Released    bool       `json:"released"` // its last writer has stopped cleanly
+	Released    bool       `json:"released"` // the last writer of the stream has stopped cleanly
 	First       uint64     `json:"firstRecord"`
 	Head        VerifyHead `json:"head"`
 }
 
-// Verified is the result of Verify.
+// Verified is the result of comparing all copies of a log with its stream.
 type Verified struct {
 	Stream   VerifiedStream    `json:"stream"`
 	Replicas []VerifiedReplica `json:"replicas"` // by name; a log on this machine last
@@ -88,11 +89,11 @@ type Verified struct {
 	OneChain bool              `json:"oneChain"` // at least one log was compared, and none is off-chain
 }
 
-// ErrNoMessages: no leader has written to the stream yet, so nothing can be compared with it.
+// ErrNoMessages is returned if no leader has written to the stream yet, so that nothing can be compared.
 var ErrNoMessages = errors.New("the stream of the log has no records yet")
 
-// Verify compares the replicas of a log with its stream. It reads the whole stream, and asks each replica for the hash
-// chain value after its last record.
+// Verify compares the replicas of a log (the processes' copies) with the log's NATS stream. It reads the whole stream,
+// and asks each replica for the hash of all its records.
 func Verify(ctx context.Context, c VerifyConfig) (v Verified, err error) {
 	defer func() {
 		if err != nil {
@@ -107,7 +108,7 @@ func Verify(ctx context.Context, c VerifyConfig) (v Verified, err error) {
 	return k.run(ctx)
 }
 
-// connect finds the stream, and starts to listen to its replicas.
+// connect finds the stream, and starts to listen to the processes with a copy of the log.
 func connect(ctx context.Context, c VerifyConfig) (k *verifying, err error) {
 	conn, err := c.Dial.Connect(append(stream.Options(), natsgo.RetryOnFailedConnect(false))...)
 	if err != nil {
@@ -146,7 +147,7 @@ func connect(ctx context.Context, c VerifyConfig) (k *verifying, err error) {
 	return &verifying{config: c, file: f, stream: s, exchange: x, close: conn.Close}, nil
 }
 
-// verifying is the state of one Verify.
+// verifying is the state of one call of Verify.
 type verifying struct {
 	config   VerifyConfig
 	file     File
@@ -166,14 +167,14 @@ func (k *verifying) run(ctx context.Context) (v Verified, err error) {
 	if err := k.own(); err != nil {
 		return v, err
 	}
-	chain, err := k.read(ctx) // the stream is read last, because it has each record before any disk has it
+	chain, err := k.read(ctx) // the stream is read last, because it gets each record before any disk does
 	if err != nil {
 		return v, err
 	}
 	for i := range k.replicas {
 		k.compare(&k.replicas[i], chain)
 	}
-	for i := range k.replicas { // after the others, because it may be compared with those that are on-chain
+	for i := range k.replicas { // after the others, because an old replica is compared with one that is on-chain
 		k.compareLate(ctx, &k.replicas[i], chain)
 	}
 	v.OneChain = true
@@ -196,10 +197,10 @@ func (k *verifying) run(ctx context.Context) (v Verified, err error) {
 const (
 	listenFor   = 3 * time.Second
 	listenEvery = 50 * time.Millisecond
-	askWithin   = 6 * time.Second // for one replica, with all tries
+	askWithin   = 6 * time.Second // for one replica, including all tries
 )
 
-// listen waits until the wanted number of replicas is heard, or the time is over.
+// listen waits until the wanted number of replicas has answered, or the time is over.
 func (k *verifying) listen(ctx context.Context, wanted int) error {
 	tick := time.NewTicker(listenEvery)
 	defer tick.Stop()
@@ -222,8 +223,7 @@ func (k *verifying) listen(ctx context.Context, wanted int) error {
 	return nil
 }
 
-// askAll asks each replica for its last record, and for its chain value after the record that it named as its last
-// before.
+// askAll asks each replica for its last record, and for the hash of all records through it.
 func (k *verifying) askAll(ctx context.Context) {
 	var asked sync.WaitGroup
 	for i := range k.replicas {
@@ -246,7 +246,7 @@ func (k *verifying) askAll(ctx context.Context) {
 	asked.Wait()
 }
 
-// own adds the log on this machine to the replicas.
+// own adds the log on this machine, Config.Own, to the replicas.
 func (k *verifying) own() error {
 	log := k.config.Own
 	if log == nil {
@@ -264,9 +264,9 @@ func (k *verifying) own() error {
 	return err
 }
 
-// read reads the stream up to its current end. It tries again if the leader cuts the stream in the meantime.
+// read reads the stream through its current end. It tries again if the leader removes old messages in the meantime.
 func (k *verifying) read(ctx context.Context) (c *streamChain, err error) {
-	const tries = 3 // the leader may cut the stream in the meantime
+	const tries = 3 // the leader may remove old messages in the meantime
 	for range tries {
 		c = &streamChain{own: k.config.Reader, at: map[events.Sequence]*events.Hash{}}
 		for _, r := range k.replicas {
@@ -279,8 +279,8 @@ func (k *verifying) read(ctx context.Context) (c *streamChain, err error) {
 	return c, err
 }
 
-// compare sets the standing of a replica by the stream's chain value for the replica's last record, if the stream has
-// it.
+// compare sets the standing of a replica: whether it has the same records as the stream. It does so if the stream has
+// the replica's last record.
 func (k *verifying) compare(r *VerifiedReplica, c *streamChain) {
 	end := c.state.Head
 	r.Head = headOf(r.head)
@@ -301,8 +301,8 @@ func (k *verifying) compare(r *VerifiedReplica, c *streamChain) {
 	}
 }
 
-// compareLate sets the standing of a replica whose last record is older than the stream's first. It compares it with a
-// replica that is on-chain.
+// compareLate sets the standing of a replica whose last record is older than the stream's first one. It compares the
+// replica with another one that is on-chain.
 func (k *verifying) compareLate(ctx context.Context, r *VerifiedReplica, c *streamChain) {
 	if r.Standing != "" {
 		return

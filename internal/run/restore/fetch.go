@@ -18,10 +18,10 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// errOther: an object does not have the bytes that were written.
+// errOther is returned if an object does not have the bytes that the manifest names.
 var errOther = errors.New("it has other bytes than were put")
 
-// fetch copies an object to the file at path, durably, and compares its bytes with the manifest.
+// fetch copies an object to the file at path, durably, and checks its bytes by their hash in the manifest.
 func (w *working) fetch(ctx context.Context, o copylog.Object, path string) (err error) {
 	content, err := w.Place.Get(ctx, o.Name)
 	if err != nil {
@@ -59,7 +59,7 @@ func (w *working) unread(ctx context.Context, name string, err error) error {
 	return fmt.Errorf("read %s at %s: %w", name, w.Place, err)
 }
 
-// sameBytes reports whether the file exists already, from an unfinished restore, with the object's bytes.
+// sameBytes reports whether the file at path has the object's bytes already, from an unfinished restore.
 func sameBytes(path string, o copylog.Object) bool {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -71,7 +71,8 @@ func sameBytes(path string, o copylog.Object) bool {
 	return err == nil && n == o.Bytes && events.Hash(sum.Sum(nil)) == o.SHA256
 }
 
-// last writes the log's last file, if it is not copied as it is, and returns the log's last record.
+// last writes the log's last file, and returns the log's last record. If the last file is copied as it is, it writes
+// nothing.
 func (w *working) last(ctx context.Context) (store.Head, events.Identity, error) {
 	switch {
 	case w.Cut != nil:
@@ -79,7 +80,7 @@ func (w *working) last(ctx context.Context) (store.Head, events.Identity, error)
 	case w.Last != nil:
 		spec := boltlog.FileSpec{First: w.Last.First, Begin: w.Last.Begin, Term: w.Last.Term, Offsets: w.Last.Offsets}
 		if w.Short() {
-			spec.Term = w.termBefore() // terms that begin in the file itself are in its records
+			spec.Term = w.termBefore() // terms (times of a writer) that begin in this file are in its records
 		}
 		return w.write(ctx, spec, w.fromSegments(ctx, w.Segments()))
 	}
@@ -101,7 +102,7 @@ func (w *working) termBefore() uint64 {
 	return s.Term
 }
 
-// cut fetches a sealed file, and writes a new file with its records up to the last wanted one.
+// cut fetches a sealed (complete) file, and writes a new file with its records up to the last wanted one.
 func (w *working) cut(ctx context.Context) (head store.Head, id events.Identity, err error) {
 	f := *w.Cut
 	temp := filepath.Join(w.Dir, "cut.tmp")
@@ -140,7 +141,7 @@ func (w *working) cut(ctx context.Context) (head store.Head, id events.Identity,
 
 var errEnough = errors.New("enough")
 
-// write writes the last file: the whole batches of stored up to the last wanted record or time.
+// write writes the last file of the log: whole batches of stored, up to the last wanted record or time.
 func (w *working) write(ctx context.Context, spec boltlog.FileSpec, stored iter.Seq2[[]byte, error]) (store.Head, events.Identity, error) {
 	head, id, err := boltlog.WriteFile(ctx, w.Dir, spec, w.wanted(stored))
 	if err != nil {
@@ -157,7 +158,8 @@ func (w *working) write(ctx context.Context, spec boltlog.FileSpec, stored iter.
 	return head, id, nil
 }
 
-// wanted yields the whole batches of stored that end no later than the last wanted record or time.
+// wanted yields the stored records in whole batches, and ends before the first batch that goes beyond the last wanted
+// record or time.
 func (w *working) wanted(stored iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
 	if w.Through == 0 && w.At == 0 {
 		return stored
@@ -189,7 +191,7 @@ func (w *working) wanted(stored iter.Seq2[[]byte, error]) iter.Seq2[[]byte, erro
 	}
 }
 
-// sealed rebuilds the sealed files that the copy has as segments, except the last file.
+// sealed rebuilds the complete files that the copy has only in pieces (segments), except the last file.
 func (w *working) sealed(ctx context.Context) error {
 	for _, t := range w.Sealed {
 		spec := boltlog.FileSpec{First: t.First, Begin: t.Begin, Term: t.Term, Offsets: t.Offsets}
@@ -245,7 +247,7 @@ func (w *working) segment(ctx context.Context, s copylog.File) ([][]byte, error)
 	return stored, nil
 }
 
-// key fetches the log's key, if the copy has it and it is wanted.
+// key fetches the log's key (a secret by which erased values are named), if the copy has it and it is wanted.
 func (w *working) key(ctx context.Context) error {
 	if w.Key == nil {
 		return nil

@@ -17,12 +17,12 @@ import (
 // Config says what to restore, and where.
 type Config struct {
 	Place    copylog.Place
-	Manifest string // name of an earlier manifest; empty for MANIFEST
+	Manifest string // name of an earlier manifest (list of the copy's objects); empty for the newest, MANIFEST
 	Dir      string // must be empty, or contain an unfinished restore of the same log
 
 	Through events.Sequence // last record to restore; 0 for all
 	At      events.Time     // restore records up to this time; 0 for all
-	All     bool            // also restore files that the log itself had pruned
+	All     bool            // also restore old files that the log had deleted
 
 	WithoutKey bool // do not restore the log's key
 
@@ -30,14 +30,14 @@ type Config struct {
 	Tell func(name string, done, total int64)
 }
 
-// Plan is what a restore does.
+// Plan says which files a restore copies, and which it rebuilds from pieces (segments).
 type Plan struct {
 	Config
 	Copy   *copylog.Manifest
 	Files  []copylog.File // copied as they are
 	Sealed []copylog.Tail // rebuilt from segments, before the last file
 	Last   *copylog.Tail  // the last file, if it is rebuilt from segments
-	Cut    *copylog.File  // a sealed file that becomes the last file, cut after the last wanted record
+	Cut    *copylog.File  // a complete file that becomes the last one, cut after the last wanted record
 	Key    *copylog.Object
 	Bytes  int64 // bytes to fetch
 
@@ -45,7 +45,7 @@ type Plan struct {
 	before events.Sequence
 }
 
-// Make reads the manifest and plans the restore.
+// Make reads the manifest, the list of the copy's objects, and returns what a restore has to do.
 func Make(ctx context.Context, config *Config) (*Plan, error) {
 	p := &Plan{Config: *config}
 	if p.Manifest == "" {
@@ -82,7 +82,7 @@ func Make(ctx context.Context, config *Config) (*Plan, error) {
 	return p, nil
 }
 
-// choose selects the files to restore, and how the last one is made.
+// choose sets which files are restored, and how the last one is made.
 func (p *Plan) choose() error {
 	all := p.Copy.Runs()
 	end := len(all)
@@ -94,7 +94,7 @@ func (p *Plan) choose() error {
 		}
 	}
 	last := all[end-1]
-	begin := end - 1 // go back to the last hole, or to the first record that the log kept
+	begin := end - 1 // go back to the newest gap in the records, or to the first record that the log still had
 	for begin > 0 && joined(all[begin-1], all[begin]) && (p.All || all[begin].First() > p.Copy.First) {
 		begin--
 	}
@@ -130,10 +130,10 @@ func (p *Plan) take(r copylog.Run) {
 	}
 }
 
-// joined reports whether b begins with the record after a.
+// joined reports whether b begins with the record that follows the last one of a.
 func joined(a, b copylog.Run) bool { return a.End().Sequence+1 == b.First() }
 
-// parts returns the files and segments to fetch, in log order.
+// parts returns the files and segments (pieces of files) to fetch, in the order of the log.
 func (p *Plan) parts() []copylog.File {
 	all := slices.Clone(p.Files)
 	for _, t := range p.Sealed {
@@ -147,7 +147,7 @@ func (p *Plan) parts() []copylog.File {
 	return all
 }
 
-// objects returns the objects to fetch, in log order.
+// objects returns the objects to fetch, in the order of the log.
 func (p *Plan) objects() (all []copylog.Object) {
 	for _, f := range p.parts() {
 		all = append(append(all, f.Object), f.Derived...)
@@ -158,7 +158,7 @@ func (p *Plan) objects() (all []copylog.Object) {
 	return all
 }
 
-// Segments returns those segments of the last file that are fetched.
+// Segments returns the segments (pieces) of the last file that are fetched.
 func (p *Plan) Segments() []copylog.File {
 	if p.Last == nil {
 		return nil
@@ -171,8 +171,7 @@ func (p *Plan) Segments() []copylog.File {
 	return p.Last.Segments
 }
 
-// Check checks that each object exists with the right size, and returns an error that names each one that does not. It
-// reads no content.
+// Check returns an error that names each object that is missing or has the wrong size. It reads no content.
 func (p *Plan) Check(ctx context.Context) error {
 	var errs []error
 	for _, o := range p.objects() {

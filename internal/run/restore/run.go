@@ -25,18 +25,18 @@ type Result struct {
 	First    events.Sequence
 	Head     store.Head
 	Short    bool     // the copy has later records than the restored log
-	Notes    []string // objects that could not be restored, and are made again when needed
+	Notes    []string // objects that could not be restored; they are made again when needed
 }
 
-// DamageError: an object of the copy is missing, or differs from what was written.
+// DamageError is returned if an object of the copy is missing, or differs from what was written.
 type DamageError struct {
 	Place   string
 	Name    string
 	Cause   error
-	Through events.Sequence // the copy is complete up to this record, which is before the object; 0 for none
+	Through events.Sequence // the copy is complete through this record, in front of the object; 0 for none
 }
 
-// Error names the object, and what can be restored without it.
+// Error names the object, and through which record the log can be restored without it.
 func (e *DamageError) Error() string {
 	text := fmt.Sprintf("%s at %s: %v", e.Name, e.Place, e.Cause)
 	if errors.Is(e.Cause, fs.ErrNotExist) {
@@ -51,10 +51,10 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("%s; --through %d gives the log without it, up to that record", text, e.Through)
 }
 
-// Unwrap returns Cause.
+// Unwrap returns what is wrong with the object.
 func (e *DamageError) Unwrap() error { return e.Cause }
 
-// damaged returns the DamageError for an object.
+// damaged returns the DamageError for the object of this name.
 func (p *Plan) damaged(name string, cause error) error {
 	through := events.Sequence(0)
 	for _, f := range p.parts() {
@@ -74,7 +74,7 @@ type working struct {
 	notes []string
 }
 
-// atOnce is how many files are fetched at a time: one can be checked while another is being received.
+// atOnce is how many files are fetched at a time: one can be checked while another one arrives.
 const atOnce = 2
 
 // Run restores the log. It returns a DamageError if an object of the copy is missing or damaged.
@@ -118,15 +118,15 @@ func (p *Plan) Run(ctx context.Context) (Result, error) {
 	return result, w.look(head)
 }
 
-// room returns an error, before the restore begins, if the disk has less free space than the objects need. Files that
-// are rebuilt from segments then take more space than their objects.
+// room returns an error, before the restore begins, if the disk has less free space than the objects need. A file that
+// is rebuilt from segments then takes more space than its objects; this is not counted.
 func (w *working) room(free func(dir string) (int64, error)) error {
 	has, err := free(w.Dir)
 	if err != nil {
-		return nil //nolint:nilerr // this system does not tell
+		return nil //nolint:nilerr // this system does not tell the free space
 	}
 	need := w.Bytes
-	for _, f := range w.Files { // files that an unfinished restore has left
+	for _, f := range w.Files { // files that exist already, from an unfinished restore
 		if info, err := os.Lstat(filepath.Join(w.Dir, boltlog.FileName(f.First))); err == nil {
 			need -= info.Size()
 		}
@@ -137,7 +137,7 @@ func (w *working) room(free func(dir string) (int64, error)) error {
 	return nil
 }
 
-// look opens the log, and checks that its last record is the restored one and that its files follow each other.
+// look opens the restored log, and checks that its last record is head and that its files follow each other.
 func (w *working) look(head store.Head) error {
 	log, err := boltlog.OpenReadOnly(w.Dir)
 	if err != nil {
@@ -155,7 +155,7 @@ func (w *working) look(head store.Head) error {
 	return nil
 }
 
-// clear deletes the files of an unfinished restore, except the sealed files that this restore would fetch.
+// clear deletes the files of an unfinished restore, except the complete files that this restore would fetch again.
 func (w *working) clear() error {
 	entries, err := os.ReadDir(w.Dir)
 	if err != nil {
@@ -175,8 +175,8 @@ func (w *working) clear() error {
 	return nil
 }
 
-// files fetches the sealed files, two at a time. After a failure it starts no later file, but finishes the earlier
-// ones. So it returns the error of the first damaged file in the log.
+// files fetches the complete files, two at a time. After a failure it begins no later file, but finishes the earlier
+// ones; so it returns the error of the first damaged file of the log.
 func (w *working) files(ctx context.Context) error {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -204,7 +204,7 @@ func (w *working) files(ctx context.Context) error {
 	return first
 }
 
-// file fetches a sealed file and the objects derived from it (its index and list of Jobs).
+// file fetches one complete file, and the objects that were derived from it: its index and its list of Jobs.
 func (w *working) file(ctx context.Context, f copylog.File) error {
 	path := filepath.Join(w.Dir, boltlog.FileName(f.First))
 	if !sameBytes(path, f.Object) {
@@ -260,7 +260,7 @@ func (w *working) came(o copylog.Object) {
 	w.Tell(o.Name, w.done, w.Bytes)
 }
 
-// checked reads a fetched file, checks its hash chain, and compares it with the manifest.
+// checked reads a fetched file, and checks its hash chain (the hash over all records) against the manifest.
 func (w *working) checked(ctx context.Context, f copylog.File, path string) (err error) {
 	s, err := boltlog.OpenSealed(path, f.First)
 	if err != nil {

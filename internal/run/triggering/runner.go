@@ -14,11 +14,11 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
-// errDead: the controller that holds the Lease does not renew it.
+// errDead is returned if the controller that holds the Lease does not renew it.
 var errDead = errors.New("the controller that runs the CronJobs does not run now")
 
-// places returns the namespaces to search for the Lease of the controller that runs the CronJobs of c.Namespace. The
-// first suitable Lease that is being renewed counts.
+// places returns the namespaces in which to look for the Lease of the controller that runs the CronJobs of c.Namespace.
+// The first Lease that fits and is being renewed counts.
 func (c *Config) places() []string {
 	places := slices.Clone(lease.OperatorNamespaces)
 	if !slices.Contains(places, c.Namespace) {
@@ -27,12 +27,12 @@ func (c *Config) places() []string {
 	return places
 }
 
-// runner returns the controller of ours that runs the CronJobs of the namespace, and its Lease. The error says which
-// other controller runs them, as far as that is known, and what the user can do.
+// runner returns the controller of ours that runs the CronJobs of the namespace (holder), and the name of its Lease.
+// Its error says which other controller runs them, as far as that is known, and what the user can do.
 func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 	var denied []string
 	var reason, dead error
-	without := "" // the holder of a Lease that runs the namespace's Jobs, but not its CronJobs
+	without := "" // holder of a Lease that runs the namespace's Jobs, but not its CronJobs
 	for _, namespace := range c.places() {
 		l, err := lease.Read(ctx, c.Client, namespace)
 		if apierrors.IsForbidden(err) {
@@ -75,7 +75,7 @@ func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 		c.Namespace, c.leases(), c.instead())
 }
 
-// instead tells users of the built-in controller which kubectl command to use.
+// instead is for users of the built-in controller: it says which kubectl command makes a Job.
 func (c *Config) instead() string {
 	return fmt.Sprintf("'kubectl create job NAME --from=cronjob/%s -n %s' makes a Job at once, whatever the concurrency policy says", c.Name, c.Namespace)
 }
@@ -88,12 +88,12 @@ func (c *Config) leases() string {
 	return strings.Join(names, " or ")
 }
 
-// named returns the name of the Lease in a namespace.
+// named returns the name of the Lease in this namespace.
 func named(namespace string) string { return namespace + "/" + lease.UsualName }
 
-// lives returns errDead if the holder does not renew its Lease. If this machine's clock shows a recent renewal of an
-// operator's Lease, that suffices. Otherwise lives waits for a renewal. A request to a controller that does not run
-// would be lost: a controller ignores a request that is more than a minute old when it first sees it.
+// lives returns errDead if the holder does not renew its Lease. If the Lease is an operator's, a renewal that is recent
+// by this machine's clock suffices. Otherwise lives waits for a renewal. Without this check a request could be lost,
+// because a controller ignores a request that is more than a minute old when it first sees it.
 func (c *Config) lives(ctx context.Context, l *lease.Found) error {
 	said := l.Judged()
 	if age := c.Now().Sub(said.Renewed); said.Word == lease.Operators && age > -time.Minute && age <= said.Patience {

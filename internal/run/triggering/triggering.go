@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/trigger"
 )
 
-// Config names the CronJob. All fields except Note are required.
+// Config names the CronJob that is to run now. All fields except Note are required.
 type Config struct {
 	Client          kubernetes.Interface
 	Namespace, Name string
@@ -26,14 +26,14 @@ type Config struct {
 	Note            func(text string) // called while Run waits, with the reason; may be nil
 }
 
-// Asked describes the request that was made, and the controller that will handle it.
+// Asked describes a request for a run, and the controller that will start it.
 type Asked struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid"`
 	At        time.Time `json:"at"`
 	ID        string    `json:"id"`
-	By        string    `json:"by,omitempty"` // name of the caller; empty if the server does not tell
+	By        string    `json:"by,omitempty"` // name of the caller; empty if the server does not say
 	Holder    string    `json:"holder"`       // the controller that runs the CronJobs of the namespace
 	Lease     string    `json:"lease"`
 }
@@ -61,7 +61,7 @@ func Run(ctx context.Context, c Config) (Asked, error) {
 	}
 	request := trigger.Request{At: c.Now().UTC().Truncate(time.Millisecond), ID: newID(), By: by}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":         cronJob.UID, // a precondition: the patch fails for another CronJob
+		"uid":         cronJob.UID, // a precondition: the patch fails if another CronJob has the name now
 		"annotations": map[string]string{trigger.Annotation: request.String()},
 	}})
 	if err != nil {
@@ -76,7 +76,7 @@ func Run(ctx context.Context, c Config) (Asked, error) {
 	}, nil
 }
 
-// refuse returns why the CronJob cannot run now, whichever controller runs it; nil if it can.
+// refuse returns why the CronJob cannot run now, if its own fields say so; nil if it can.
 func refuse(cronJob *batchv1.CronJob) error {
 	switch {
 	case cronJob.DeletionTimestamp != nil:
@@ -87,11 +87,11 @@ func refuse(cronJob *batchv1.CronJob) error {
 	return nil
 }
 
-// caller returns the name under which the API server knows the caller; empty if the server does not tell.
+// caller returns the name under which the API server knows the caller; empty if the server does not say.
 func (c *Config) caller(ctx context.Context) (string, error) {
 	review, err := c.Client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	switch {
-	// the name is optional: the field manager is recorded in any case
+	// the name is optional, because the field manager is recorded in any case
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 		return "", nil
 	case err != nil:

@@ -4,7 +4,6 @@
 //	is, err := witness.Lacks(log, events.Loss{Witness: events.WitnessLease, Epoch: 1, Sequence: 900, Hash: hash})
 //
 // The functions are safe for concurrent use.
-// concurrent use.
 //
 // Read witness.go.
 package witness

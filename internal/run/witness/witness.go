@@ -8,8 +8,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Lacks reports whether the log lost the record that a witness names: it is missing, or another record has its number.
-// If the log has a record that says that it continues without the lost one, the result is false.
+// Lacks reports whether the log lost the record that a witness (something outside the log that knows how far it went)
+// names. It is lost if it is missing, or if another record has its number. If a record of the log says that it
+// continues without the lost one, the result is false.
 func Lacks(log store.Reader, said events.Loss) (bool, error) {
 	id, head := log.Identity(), log.Head()
 	if said.Epoch > id.Epoch || said.Epoch == id.Epoch && said.Sequence > head.Sequence {
@@ -29,13 +30,13 @@ func Lacks(log store.Reader, said events.Loss) (bool, error) {
 	}
 	hash, err := log.Chain(said.Sequence)
 	if errors.Is(err, store.ErrPruned) {
-		return false, nil // the log no longer has the record to compare with
+		return false, nil // the log has deleted the record, so there is nothing to compare
 	}
 	return err == nil && hash != said.Hash, err
 }
 
-// lifeAfter returns the first record of the first epoch after the given one; 0 if there is none, or it is pruned.
-// restored says that this epoch began because records were lost.
+// lifeAfter returns the first record of the first epoch (life of the log) after the given epoch; 0 if there is none, or
+// the log has deleted it. restored is true if that epoch began because records were lost.
 func lifeAfter(log store.Reader, epoch uint64) (first events.Sequence, restored bool, err error) {
 	for r, err := range log.ReadStream(context.Background(), events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {

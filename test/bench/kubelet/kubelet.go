@@ -14,14 +14,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// workers is the largest number of concurrent patches with Nodes 0. On a small machine the API server cannot answer
-// more at once.
+// workers is the largest number of concurrent patches if there are no nodes (Nodes 0). On a small machine the API
+// server cannot answer more at once.
 const workers = 16
 
-// waiting is the largest number of pods that wait for a worker. No workload creates as many at once.
+// waiting is the largest number of pods that wait for a worker, a goroutine that patches pods. No workload creates as
+// many at once.
 const waiting = 1 << 16
 
-// Fate says how a pod lives.
+// Fate says how a pod lives: how long it runs, and whether it fails.
 type Fate struct {
 	// RunFor is the time from the write of phase Running until the container ends. It is ignored with Nodes 0.
 	RunFor time.Duration
@@ -34,18 +35,18 @@ type Config struct {
 	// Client watches the pods.
 	Client kubernetes.Interface
 	// Nodes is the number of kubelets. 0: each pod ends when it appears. Negative: other programs run the pods, and
-	// Ended is called when the watch shows that a pod has ended.
+	// Ended is called when a pod is seen to have ended.
 	Nodes int
-	// API makes the writes of scheduler and kubelets.
+	// API makes the writes of the simulated scheduler and kubelets.
 	API API
-	// Seen is called for every change of every pod, in order, before the kubelet acts on it.
+	// Seen is called for each change of a pod, in order, before the simulated kubelet acts on it.
 	Seen func(watch.EventType, *corev1.Pod)
-	// Fate is called once for each new pod.
+	// Fate returns how a new pod lives; it is called once for each pod.
 	Fate func(*corev1.Pod) Fate
 	// Ended is called when the API server has answered the write that ends a pod.
 	Ended func(*corev1.Pod)
-	// Wrote is called after every status write of a kubelet. late is how long the write waited for an earlier write of
-	// the same node, took is how long the API server needed to answer. May be nil.
+	// Wrote is called after each status write of a simulated kubelet. late is how long the write waited for an earlier
+	// write of the same node, took is how long the API server needed to answer. May be nil.
 	Wrote func(pod *corev1.Pod, late, took time.Duration)
 }
 
@@ -54,11 +55,11 @@ type Kubelet struct {
 	config  Config
 	version string // resource version from which the watch continues
 	queue   chan *corev1.Pod
-	nodes   []chan struct{} // one for each node: holds a value while the node writes
+	nodes   []chan struct{} // one for each node: it has a value while the node writes
 	seen    int             // number of pods; they are assigned to the nodes in turn
 }
 
-// New returns a kubelet. It ignores pods that exist already.
+// New returns a Kubelet that ignores the pods that exist already.
 func New(ctx context.Context, config Config) (*Kubelet, error) {
 	list, err := config.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
@@ -74,7 +75,7 @@ func New(ctx context.Context, config Config) (*Kubelet, error) {
 	return k, nil
 }
 
-// Run watches and writes until ctx ends, which is no error.
+// Run simulates scheduler and kubelets until ctx ends, and then returns nil.
 func (k *Kubelet) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { // ends with ctx
@@ -103,7 +104,7 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// watch follows the pods until the API server ends the watch. Then Run calls it again.
+// watch follows the pods until the API server ends the watch; Run then calls watch again.
 func (k *Kubelet) watch(ctx context.Context) error {
 	w, err := k.config.Client.CoreV1().Pods("").Watch(ctx, metav1.ListOptions{ResourceVersion: k.version, AllowWatchBookmarks: true})
 	if err != nil {

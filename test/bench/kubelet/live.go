@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// liveAll simulates every pod of the queue, each in a goroutine that ends with the pod or with ctx.
+// liveAll runs the simulated life of every pod in the queue, each in a goroutine that ends with the pod or with ctx.
 func (k *Kubelet) liveAll(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for pod := range k.queue {
@@ -19,7 +19,7 @@ func (k *Kubelet) liveAll(ctx context.Context) error {
 		k.seen++
 		g.Go(func() error {
 			err := k.live(ctx, node, pod)
-			// the cleanup after a lap deletes pods that still run
+			// the cleanup of the bench deletes pods that still run
 			if err == nil || ctx.Err() != nil || apierrors.IsNotFound(err) {
 				return nil
 			}
@@ -29,7 +29,7 @@ func (k *Kubelet) liveAll(ctx context.Context) error {
 	return g.Wait()
 }
 
-// live simulates one pod: it is bound, created, running and ended, with one write each.
+// live runs the simulated life of one pod on a node: the pod is bound, created, running and ended, with one write each.
 func (k *Kubelet) live(ctx context.Context, node int, pod *corev1.Pod) error {
 	fate := k.config.Fate(pod)
 	err := k.config.API.Bind(ctx, &corev1.Binding{
@@ -63,7 +63,7 @@ func (k *Kubelet) live(ctx context.Context, node int, pod *corev1.Pod) error {
 	return nil
 }
 
-// write writes the status of a pod, when the earlier writes of its node are answered.
+// write writes the status of a pod. It waits until the earlier writes of the same node are answered.
 func (k *Kubelet) write(ctx context.Context, node int, l *life) error {
 	body, err := statusBody(&l.status)
 	if err != nil {

@@ -12,15 +12,16 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// API makes the writes of scheduler and kubelets. It is safe for concurrent use.
+// API makes the writes of the simulated scheduler and kubelets. It is safe for concurrent use.
 type API interface {
 	// Bind assigns a pod to a node.
 	Bind(ctx context.Context, b *corev1.Binding) error
-	// PatchStatus merges body into the pod. It does not read the answer.
+	// PatchStatus merges body into the pod; what the server answers is ignored.
 	PatchStatus(ctx context.Context, pod *corev1.Pod, body []byte) error
 }
 
-// Through returns an API that writes to an API server. Each client has the rights and the priority of its user.
+// Through returns an API that writes to an API server with these clients. Each has the rights and the priority of its
+// user.
 func Through(scheduler, kubelets kubernetes.Interface) API { return clients{scheduler, kubelets} }
 
 type clients struct{ scheduler, kubelets kubernetes.Interface }
@@ -55,7 +56,7 @@ func (k *Kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// statusBody returns a merge patch with a whole status, so that it is as long as a kubelet's.
+// statusBody returns a merge patch with the whole status, so that it has the same size as a kubelet's.
 func statusBody(status *corev1.PodStatus) ([]byte, error) {
 	body, err := json.Marshal(struct {
 		Status *corev1.PodStatus `json:"status"`
@@ -66,7 +67,7 @@ func statusBody(status *corev1.PodStatus) ([]byte, error) {
 	return body, nil
 }
 
-// life is the present status of one pod.
+// life is the status of one pod as the simulated kubelet will write it next.
 type life struct {
 	pod     *corev1.Pod
 	status  corev1.PodStatus
@@ -100,7 +101,8 @@ func (l *life) ended(now metav1.Time, fails bool) {
 	l.container(corev1.ContainerState{Terminated: t})
 }
 
-// conditions sets the kubelet's conditions, and repeats the scheduler's, because a merge patch replaces the whole list.
+// conditions sets the conditions that a kubelet sets. It repeats the scheduler's condition, because a merge patch
+// replaces the whole list.
 func (l *life) conditions(now metav1.Time, ready bool, reason string) {
 	is := corev1.ConditionFalse
 	if ready {

@@ -23,7 +23,7 @@ const (
 	ahead = 256      // largest number of pieces in flight in each direction of a connection: 4 MiB
 )
 
-// Serve accepts connections and forwards them to an address, until ctx ends, which is no error.
+// Serve accepts connections, and forwards each to the address to. It ends with ctx, and then returns nil.
 func (l Line) Serve(ctx context.Context, listener net.Listener, to string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -52,7 +52,7 @@ func (l Line) Serve(ctx context.Context, listener net.Listener, to string) error
 	}
 }
 
-// join forwards between two connections until one ends or ctx does, and closes both.
+// join forwards bytes between two connections until one of them or ctx ends, and then closes both.
 func join(ctx context.Context, near, far net.Conn, up, down *direction) {
 	stop := context.AfterFunc(ctx, func() { near.Close(); far.Close() })
 	defer stop()
@@ -64,11 +64,11 @@ func join(ctx context.Context, near, far net.Conn, up, down *direction) {
 	far.Close()
 }
 
-// direction is one direction of a line.
+// direction is one direction of a simulated network: to the API server, or back.
 type direction struct {
 	line Line
 	mu   sync.Mutex
-	free time.Time // time at which the line has sent everything so far
+	free time.Time // time at which everything is sent that was given to the line so far
 }
 
 // arrives returns the time at which n bytes arrive that are sent now.
@@ -85,7 +85,7 @@ func (d *direction) arrives(now time.Time, n int) time.Time {
 	return d.free.Add(d.line.Delay)
 }
 
-// under is a piece of data in flight.
+// under is a piece of data in flight, and when it arrives (at).
 type under struct {
 	bytes []byte
 	at    time.Time
@@ -95,7 +95,7 @@ type under struct {
 func (d *direction) forward(to, from net.Conn) {
 	pieces := make(chan under, ahead)
 	var reader sync.WaitGroup
-	reader.Go(func() { // ends with from, which a failed writer closes
+	reader.Go(func() { // ends with from, which is closed if writing fails
 		defer close(pieces)
 		for {
 			buffer := make([]byte, piece)
@@ -114,7 +114,7 @@ func (d *direction) forward(to, from net.Conn) {
 		}
 		if _, err := to.Write(p.bytes); err != nil {
 			from.Close()
-			for range pieces { // drop the rest
+			for range pieces { // drop what is left
 			}
 		}
 	}

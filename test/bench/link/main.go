@@ -8,7 +8,8 @@ import (
 	"net"
 )
 
-// Main simulates a line as a program. Its only output is the address at which it listens. It ends with ctx.
+// Main simulates a network as a program of its own; args are those of Args. It prints the address at which it listens,
+// and ends with ctx.
 func Main(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("link", flag.ContinueOnError)
 	to := flags.String("to", "", "address of the API server")
@@ -27,7 +28,7 @@ func Main(ctx context.Context, args []string, out io.Writer) error {
 	return Line{Delay: *delay, Rate: *rate}.Serve(ctx, listener, *to)
 }
 
-// Args returns the arguments that make Main simulate this line, which leads to an address.
+// Args returns the arguments with which Main simulates the network l. to is the address of the API server.
 func (l Line) Args(to string) []string {
 	return []string{"--to=" + to, "--delay=" + l.Delay.String(), fmt.Sprintf("--rate=%g", l.Rate)}
 }

@@ -28,7 +28,8 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// network simulates the network between a controller and its API server, until it is interrupted.
+// network runs the simulation of the network between a controller and its API server, until a signal ends it. args are
+// those of link.Args.
 func network(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -39,7 +40,7 @@ func network(args []string) int {
 	return 0
 }
 
-// Exit statuses.
+// Exit statuses of the command.
 const (
 	exitFailed = 1
 	exitUsage  = 2
@@ -98,7 +99,8 @@ func list(names string) []string {
 	return strings.Split(names, ",")
 }
 
-// compare runs the bench and writes the report.
+// compare runs the bench, prints the report, and writes it to the file to. baseline is the file with ratios of earlier
+// runs; with update, it gets the new ratios.
 func compare(ctx context.Context, config bench.Config, to, baseline string, update bool) (status int, err error) {
 	base, err := bench.ReadBaseline(baseline)
 	if err != nil {

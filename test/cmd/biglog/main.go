@@ -24,7 +24,7 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// Exit statuses.
+// Exit statuses of the command.
 const (
 	exitFailed = 1
 	exitUsage  = 2
@@ -91,7 +91,7 @@ func (c *choices) write(ctx context.Context) error {
 		if err = errors.Join(err, keeper.CatchUp(ctx)); err != nil {
 			return errors.Join(err, log.Close())
 		}
-		return nil // end without closing the log, as after a crash
+		return nil // end without closing the log, as a crash does
 	}
 	return errors.Join(err, keeper.Finish(ctx), log.Close())
 }

@@ -74,7 +74,7 @@ func run(args []string) int {
 	return status
 }
 
-// serve runs a control plane until ctx ends, a component ends, or the command ends (if there is one).
+// serve runs a control plane until ctx ends, a component of it ends, or the command ends (if there is one).
 func serve(ctx context.Context, opts controlplane.Options, command []string) (status int, err error) {
 	if _, err := binaries.Ensure(ctx, binaries.Config{}); err != nil {
 		return 0, err
@@ -95,7 +95,7 @@ func serve(ctx context.Context, opts controlplane.Options, command []string) (st
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(os.Stderr, "Stopping.")
-	case <-cp.Done(): // Stop returns the reason
+	case <-cp.Done(): // Stop returns why it ended
 	}
 	return 0, nil
 }

@@ -20,16 +20,16 @@ import (
 // controller is a running "jobledger run".
 type controller struct {
 	pid      int
-	server   string // URL of the endpoint for readers
-	messages string // path of the file with its messages
+	server   string // URL at which it answers readers
+	messages string // path of the file with its log messages
 	ended    chan struct{}
 	err      error // error with which it ended; set before ended is closed
-	asked    bool  // stop was called
+	asked    bool  // stop was called, so the end is no error
 }
 
 const (
 	readyWithin = 2 * time.Minute
-	stopsWithin = 40 * time.Second // longer than the controller's own limit of 20 s
+	stopsWithin = 40 * time.Second // the controller's own limit is 20 s
 )
 
 // startController starts the controller on the log and returns when it is ready.
@@ -62,7 +62,8 @@ func (d *demo) startController(ctx context.Context, flags ...string) (*controlle
 	return c, nil
 }
 
-// awaitReady returns when the controller has published its address and answers there that it is ready.
+// awaitReady returns when the controller has written its address into the log's directory, and answers there that it is
+// ready.
 func (c *controller) awaitReady(ctx context.Context, logDir string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("the controller was not ready within %s", readyWithin))
 	defer cancel()
@@ -102,7 +103,7 @@ func (c *controller) stop() error {
 	select {
 	case <-c.ended:
 		if c.asked {
-			return nil // an earlier call has returned the error
+			return nil // an earlier call returned the error
 		}
 		return c.failure()
 	default:

@@ -13,14 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// pulse is the CronJob in examples/cronjob.yaml. It is due every few seconds, and starts at most one Job a minute.
+// pulse is the CronJob in examples/cronjob.yaml. Its schedule asks for a run every few seconds, but it starts at most
+// one Job a minute.
 const pulse = "cronjob/pulse"
 
-// pulsesWithin limits the wait for two due times of pulse: one that starts a Job, and one that does not.
+// pulsesWithin limits how long the demo waits for two due times of pulse: one that starts a Job, and one that does not.
 const pulsesWithin = 2 * time.Minute
 
-// showCronJob restarts the controller so that it replaces the built-in controllers. Then it shows the outcomes (fates)
-// of the first due times of a CronJob, why one of them started no Job, and when the next due times are.
+// showCronJob restarts the controller so that it replaces the built-in controllers. Then it shows what became of the
+// first due times of a CronJob, why one of them started no Job, and when the next due times are.
 func (d *demo) showCronJob(ctx context.Context) (err error) {
 	d.say(`
 So far Jobledger ran the Jobs that ask for it, as it does beside the built-in controllers. Here are
@@ -56,7 +57,8 @@ none, so it can take their place, and run CronJobs. It is started again for that
 	return nil
 }
 
-// awaitPulses waits until one due time has started a Job and another has not. It returns the second.
+// awaitPulses waits until one due time of the CronJob has started a Job, and another one has not. It returns the one
+// that has not.
 func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pulsesWithin, fmt.Errorf("%s was not due twice within %s", pulse, pulsesWithin))
 	defer cancel()
@@ -80,8 +82,8 @@ func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 	return missed, err
 }
 
-// missedPulse returns the first due time that started no Job. It returns an error until another due time has started
-// one.
+// missedPulse returns the first due time that started no Job, from the output of jobledger ticks. It returns an error
+// until another due time has started one.
 func missedPulse(ticks string) (missed time.Time, err error) {
 	var told struct {
 		Items []struct {

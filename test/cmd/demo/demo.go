@@ -23,10 +23,10 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// demo is one run of the demo. It writes only below dir. After a success it leaves only the event log there.
+// demo is one run of the demo. It writes only below dir, where only the event log stays after a success.
 type demo struct {
-	root   string // root of the repository
-	binary string // path of the jobledger that is shown
+	root   string // root directory of the repository
+	binary string // path of the jobledger program that is shown
 	keep   bool
 	out    io.Writer
 
@@ -36,7 +36,7 @@ type demo struct {
 	started *controller
 }
 
-// endsWithin limits the time until the Jobs end: two of them wait for 10 s between two tries, and the machine may be
+// endsWithin limits the time until the Jobs end. Two of them wait for 10 s between two pods, and the machine may be
 // busy.
 const endsWithin = 3 * time.Minute
 
@@ -66,8 +66,8 @@ func (d *demo) run(ctx context.Context) (err error) {
 	return d.look(ctx)
 }
 
-// end stops the processes, whether the demo succeeded or not. It removes the files, except if they show why the demo
-// failed.
+// end stops the processes, whether the demo succeeded or not. It removes the files of the run, unless err says that the
+// demo failed: then they may show why.
 func (d *demo) end(ctx context.Context, err error) error {
 	if d.started != nil {
 		err = errors.Join(err, d.started.stop())
@@ -101,7 +101,7 @@ func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n",
 // logDir returns the directory of the event log.
 func (d *demo) logDir() string { return filepath.Join(d.dir, "log") }
 
-// messagesName is the name of the file with the controller's messages.
+// messagesName is the name of the file with the controller's log messages.
 const messagesName = "run.log"
 
 func (d *demo) startCluster(ctx context.Context) error {
@@ -137,7 +137,7 @@ func (d *demo) createUser(ctx context.Context) error {
 // user is the name of the controller's user.
 const user = "jobledger"
 
-// allow gives the user the ClusterRoles in these directories of deploy/.
+// allow gives the controller's user the ClusterRoles in these directories of deploy/.
 func (d *demo) allow(ctx context.Context, features ...string) error {
 	for _, feature := range features {
 		var role rbacv1.ClusterRole
@@ -154,7 +154,7 @@ func (d *demo) allow(ctx context.Context, features ...string) error {
 	return nil
 }
 
-// allowLease creates the namespace of the Lease, and allows the user to hold a Lease there.
+// allowLease creates the namespace of the controller's Lease, and gives its user the rights to hold the Lease.
 func (d *demo) allowLease(ctx context.Context) error {
 	var namespace corev1.Namespace
 	var role rbacv1.Role
@@ -181,8 +181,8 @@ func (d *demo) allowLease(ctx context.Context) error {
 // kubeconfig returns the path of the controller's kubeconfig.
 func (d *demo) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
-// watchJobs creates the Jobs, and shows the new records until all Jobs have ended as they should. Beside these records
-// it shows what a subscriber to the NATS stream receives about one of the Jobs.
+// watchJobs creates the Jobs, and shows the new records until all Jobs have ended as they should. Beside the records it
+// shows what a subscriber to the NATS stream receives about one of the Jobs.
 func (d *demo) watchJobs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, endsWithin, fmt.Errorf("the Jobs did not end within %s", endsWithin))
 	defer cancel()
@@ -204,20 +204,22 @@ NATS stream gets of the decisions about that one:
 	return d.streamed(ctx)
 }
 
-// beside is printed before the lines of the subscriber.
+// beside begins each line that shows what the subscriber receives.
 const beside = "│ "
 
-// subscribed lists the kinds of records that the subscriber asks for. Records of the first kind show the names of pods.
+// subscribed lists the kinds of records that the subscriber asks for. The first kind is there because it names the
+// pods.
 var subscribed = []string{events.KindPodAdded.String(), events.KindDecided.String(), events.KindJobRetired.String()}
 
-// ofFailed reports whether the subscriber receives records of this kind about this object.
+// ofFailed reports whether the subscriber receives a record of this kind about this object: the Job failed, or one of
+// its pods.
 func ofFailed(kind, object string) bool {
 	return slices.Contains(subscribed, kind) && (object == failed || strings.HasPrefix(object, failed+"-"))
 }
 
-// watched creates the Jobs. It returns when they have ended, when the log has the record JobRetired for each (nothing
-// is left to do), and when these records are shown. The subscriber starts as soon as the stream has a record for it,
-// and reads from the beginning.
+// watched creates the Jobs. It returns when they have ended, the log has a record JobRetired for each (nothing is left
+// to do for it), and these records are shown. The subscriber starts as soon as the stream has a record for it, and
+// reads from the beginning.
 func (d *demo) watched(ctx context.Context, lines *merged) (ends []string, err error) {
 	watch := d.reader("events", "-w")
 	subscribe := d.reader("subscribe", "job/"+failed, "--kind", strings.Join(subscribed, ","), "--all")
@@ -252,8 +254,8 @@ func (d *demo) watched(ctx context.Context, lines *merged) (ends []string, err e
 	return ends, got.await(ctx, "the end of job/"+failed, func(line string) bool { return strings.Contains(line, "JobRetired") })
 }
 
-// look prints what the log says about the Job that failed: its state and history while the controller runs, and the
-// replay after the controller has stopped.
+// look prints what the log says about the Job that failed. While the controller runs, this is the Job's state and
+// history; after the controller has stopped, it is the replay (all decisions made again, and compared).
 func (d *demo) look(ctx context.Context) error {
 	d.say("\nThe state of the one that exceeded its backoffLimit, and its history:")
 	for _, args := range [][]string{{"get", "job/" + failed}, {"events", "job/" + failed}} {
@@ -306,7 +308,8 @@ log, and so is what became of the CronJob's due times. Its bytes are whole; made
 alone, no decision comes out differently (%s).`, len(ends), complete, len(ends)-complete, replay)
 }
 
-// replay runs jobledger replay, which must find no divergence. It returns the last line without its heading.
+// replay runs jobledger replay, which makes all decisions again and must find no difference. It returns the last line
+// of its output, without the heading.
 func (d *demo) replay(ctx context.Context, args ...string) (found string, err error) {
 	text, err := d.show(ctx, append(args, "--log", d.logDir())...)
 	if err != nil {
@@ -320,7 +323,7 @@ func (d *demo) replay(ctx context.Context, args ...string) (found string, err er
 	return found, nil
 }
 
-// wait leaves everything running until ctx ends or one of the processes ends.
+// wait leaves the cluster and the controller running until ctx ends, or one of the processes ends.
 func (d *demo) wait(ctx context.Context) error {
 	if _, err := d.replay(ctx, "replay"); err != nil {
 		return err

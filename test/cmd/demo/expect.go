@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// end describes how a Job must end.
+// end says how a Job must end.
 type end struct {
 	job       string // name of the Job, and of its file in examples/
 	condition batchv1.JobConditionType
@@ -29,17 +29,17 @@ type end struct {
 	indexes   string // status.completedIndexes
 }
 
-// ends lists how the Jobs must end, as the comments in their files say.
+// ends lists how each Job must end, as the comment in the Job's file says.
 var ends = []end{
 	{job: "plain", condition: batchv1.JobComplete, reason: batchv1.JobReasonCompletionsReached, succeeded: 1},
 	{job: "indexed", condition: batchv1.JobFailed, reason: batchv1.JobReasonBackoffLimitExceeded, succeeded: 4, failed: 2, indexes: "0,1,3,4"},
 	{job: failed, condition: batchv1.JobFailed, reason: batchv1.JobReasonBackoffLimitExceeded, failed: 2},
 }
 
-// failed is the name of the Job that the demo examines at the end.
+// failed is the name of the Job whose failure the demo examines at the end.
 const failed = "backoff"
 
-// finalizer is the finalizer that a pod has until it is counted.
+// finalizer is on a pod until the pod is counted in the Job's status.
 const finalizer = "jobledger.dev/job-tracking"
 
 // createJobs creates the Jobs of examples/, as kubectl apply would.
@@ -59,7 +59,7 @@ func (d *demo) createJobs(ctx context.Context) error {
 
 const namespace = metav1.NamespaceDefault
 
-// decode reads the object in a file of the repository. It is strict: an unknown field is an error.
+// decode reads the object in a file of the repository into into. An unknown field is an error.
 func (d *demo) decode(path string, into runtime.Object) error {
 	text, err := os.ReadFile(filepath.Join(d.root, path))
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *demo) decode(path string, into runtime.Object) error {
 	return nil
 }
 
-// awaitEnds returns when every Job has ended as it must and no pod has the finalizer any more. It returns a line for
+// awaitEnds returns when every Job has ended as it must, and no pod has the finalizer any more. It returns a line about
 // each Job. If a Job ends in another way, it returns an error at once.
 func (d *demo) awaitEnds(ctx context.Context) (lines []string, err error) {
 	var waiting error
@@ -101,8 +101,8 @@ func (d *demo) awaitEnds(ctx context.Context) (lines []string, err error) {
 	return lines, err
 }
 
-// ended checks one Job. It returns a line about its end, or says in open what is still missing, or in wrong what is
-// wrong.
+// ended checks one Job. It returns a line about the Job's end; or, as open, what is still missing; or, as wrong, how
+// the end differs from e.
 func (d *demo) ended(ctx context.Context, e end) (line string, open, wrong error) {
 	job, err := d.client.BatchV1().Jobs(namespace).Get(ctx, e.job, metav1.GetOptions{})
 	if err != nil {

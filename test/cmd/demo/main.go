@@ -25,7 +25,7 @@ func main() {
 	os.Exit(run())
 }
 
-// Exit statuses. An interrupted demo has the exit status of a shell command that SIGINT ended.
+// Exit statuses of the command. An interrupted demo has the one of a shell command that SIGINT ended.
 const (
 	exitFailed      = 1
 	exitInterrupted = 128 + int(syscall.SIGINT)

@@ -9,27 +9,28 @@ import (
 	"github.com/jobledger/jobledger/internal/read/show"
 )
 
-// source says which of two commands wrote a line.
+// source says which of two commands printed a line.
 type source int
 
 const (
-	log        source = iota // jobledger events, which writes all records
-	subscriber               // jobledger subscribe, which writes some of them
+	log        source = iota // the command jobledger events, which prints all records
+	subscriber               // the command jobledger subscribe, which prints some of them
 )
 
-// merged prints the lines of both commands in the order of the records. The subscriber's line about a record comes
-// after the line of the log. If both commands will write a record, merged waits for both lines. It is safe for
-// concurrent use.
+// merged prints the lines of the commands jobledger events and jobledger subscribe in the order of the records. The
+// subscriber's line about a record comes after the line of the log. If both commands will print a record, merged waits
+// for both lines. It is safe for concurrent use.
 type merged struct {
-	say    func(format string, args ...any)
-	shared func(kind, object string) bool // whether the subscriber writes such records, too
+	say func(format string, args ...any)
+	// reports whether the subscriber prints a record of this kind about this object, too
+	shared func(kind, object string) bool
 
 	mu      sync.Mutex
 	waiting [2][]string
 	shown   [2]string // the last printed line of each command
 }
 
-// add adds the next line of a command, and prints the lines that need not wait any more.
+// add takes the next line of one command, and prints all lines that need not wait any more.
 func (m *merged) add(from source, line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,14 +46,14 @@ func (m *merged) add(from source, line string) {
 	}
 }
 
-// until returns how many waiting lines of the subscriber are about records up to sequence.
+// until returns how many waiting lines of the subscriber are about records through sequence.
 func (m *merged) until(sequence uint64) (n int) {
 	for i, line := range m.waiting[subscriber] {
 		switch at := place(line); {
 		case at > sequence:
 			return n
 		case at > 0:
-			n = i + 1 // include the lines before it that are about no record
+			n = i + 1 // lines about no record go with the next line about one
 		}
 	}
 	return n
@@ -67,7 +68,7 @@ func (m *merged) print(from source, n int) {
 	m.waiting[from] = slices.Delete(m.waiting[from], 0, n)
 }
 
-// rest prints the waiting lines, after the commands have ended.
+// rest prints the lines that still wait; it is called when both commands have ended.
 func (m *merged) rest() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +82,8 @@ func (m *merged) last(from source) string {
 	return m.shown[from]
 }
 
-// fields returns the sequence, kind and object in a line about a record; 0 and empty for any other line.
+// fields returns the sequence (record number), kind and object of a line about a record; 0 and empty for any other
+// line.
 func fields(line string) (sequence uint64, kind, object string) {
 	columns := strings.Fields(line)
 	if len(columns) < 4 {

@@ -26,8 +26,8 @@ func (d *demo) show(ctx context.Context, args ...string) (string, error) {
 	return d.call(ctx, d.out, os.Stderr, args...)
 }
 
-// call runs jobledger until it ends, copies its output to out, and returns it. Standard error goes to notes, and into
-// the error.
+// call runs jobledger until it ends, copies its output to out, and returns the output. Standard error goes to notes,
+// and becomes part of the error.
 func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (string, error) {
 	var text, said bytes.Buffer
 	cmd := d.command(args)
@@ -47,14 +47,14 @@ func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (
 	return text.String(), nil
 }
 
-// following is a running command that prints new records until it is stopped.
+// following is a running command that prints new records until stop is called.
 type following struct {
 	name   string
 	pid    int
-	last   func() string // returns the last printed line
+	last   func() string // returns the line that was printed last
 	ended  chan struct{}
-	err    error         // set before ended is closed
-	copied chan struct{} // closed when all its output was passed to merged
+	err    error         // the error with which the command ended; set before ended is closed
+	copied chan struct{} // closed when all output of the command was given to merged
 }
 
 // width is the largest width of a printed line.
@@ -63,7 +63,7 @@ const width = 100
 // reader returns a command line that reads the controller's log.
 func (d *demo) reader(args ...string) []string { return append(args, "--log", d.logDir()) }
 
-// follow starts a command and passes its output to lines, until stop.
+// follow starts a command that prints records, and gives its output to lines until stop is called. from is the command.
 func (d *demo) follow(lines *merged, from source, args []string) (*following, error) {
 	text, out, err := os.Pipe()
 	if err != nil {
@@ -79,7 +79,7 @@ func (d *demo) follow(lines *merged, from source, args []string) (*following, er
 	}
 	f := &following{name: args[0], pid: cmd.Process.Pid, ended: make(chan struct{}), copied: make(chan struct{})}
 	f.last = func() string { return lines.last(from) }
-	go func() { // ends with the process, which alone holds the other end of the pipe
+	go func() { // ends with the process, because no other process has the other end of the pipe
 		defer close(f.copied)
 		defer text.Close()
 		for s := bufio.NewScanner(text); s.Scan(); {
@@ -93,7 +93,7 @@ func (d *demo) follow(lines *merged, from source, args []string) (*following, er
 	return f, nil
 }
 
-// awaitRecord returns when the record, or a later one, was shown.
+// awaitRecord returns when the command has printed the record with this sequence (number), or a later one.
 func (f *following) awaitRecord(ctx context.Context, sequence uint64) error {
 	return f.await(ctx, fmt.Sprintf("record %d", sequence), func(line string) bool {
 		text, _, _ := strings.Cut(line, " ")
@@ -102,7 +102,7 @@ func (f *following) awaitRecord(ctx context.Context, sequence uint64) error {
 	})
 }
 
-// await returns when wanted is true for the last shown line.
+// await returns when wanted is true for the line that the command printed last. what says what is awaited, for errors.
 func (f *following) await(ctx context.Context, what string, wanted func(line string) bool) error {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		select {
@@ -134,8 +134,8 @@ func (f *following) stop() error {
 	return nil
 }
 
-// awaitRetired waits until the log has a record JobRetired for every Job: nothing is left to do. It returns the highest
-// of their sequences.
+// awaitRetired waits until the log has a record JobRetired for every Job, which says that nothing is left to do for it.
+// It returns the highest number (sequence) of these records.
 func (d *demo) awaitRetired(ctx context.Context) (last uint64, err error) {
 	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		text, err := d.call(ctx, io.Discard, io.Discard, "events", "--kind", "JobRetired", "-o", "json", "--log", d.logDir())

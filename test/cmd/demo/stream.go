@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// streamed prints the address of the NATS stream with all records, in the controller's own NATS server.
+// streamed prints the address of the NATS stream, which has all records; its server runs in the controller's process.
 func (d *demo) streamed(ctx context.Context) error {
 	messages, err := d.awaitStream(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (d *demo) streamed(ctx context.Context) error {
 	return nil
 }
 
-// awaitPublished returns when the stream has the first record about the subscriber's Job.
+// awaitPublished returns when the NATS stream has the first record about the Job that the subscriber follows.
 func (d *demo) awaitPublished(ctx context.Context) error {
 	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		text, err := d.call(ctx, io.Discard, io.Discard, "events", "--kind", "JobAdded", "--log", d.logDir())
@@ -41,7 +41,7 @@ func (d *demo) awaitPublished(ctx context.Context) error {
 	return err
 }
 
-// awaitStream returns when the stream has every record. It returns the number of messages.
+// awaitStream returns when the NATS stream has every record, and how many messages it then has.
 func (d *demo) awaitStream(ctx context.Context) (messages string, err error) {
 	var lag string
 	err = wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {

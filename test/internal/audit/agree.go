@@ -6,26 +6,26 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// tried reports whether the request behind an outcome certainly reached the API server, so that the audit log must
-// contain it.
+// tried reports whether the request that led to an outcome has certainly reached the API server, so that it must be in
+// the audit log.
 func (o *outcome) tried() bool {
 	return o.Sent && (o.Ending == events.Done || o.Ending == events.Refused || o.said != "")
 }
 
-// maybe reports whether it is unknown if the request reached the API server: the connection broke, or no answer came in
-// time.
+// maybe reports whether it is unknown if the request has reached the API server: the connection broke, or no answer
+// came in time.
 func (o *outcome) maybe() bool { return o.Sent && !o.tried() }
 
-// mayMake reports whether a create with this answer may have created its object. A server that gave up, for example
-// after the client closed the connection, may have stored the object all the same.
+// mayMake reports whether a create that was answered with this code may have created its object. A server that gave up,
+// for example because the client closed the connection, may have stored the object.
 func mayMake(code int) bool {
 	return accepted(code) || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError
 }
 
-// agrees reports whether a controller that received the answer of w would record this outcome. made says that an
+// agrees reports whether a controller that received the answer to w would record this outcome. made is true if an
 // earlier write may have created the object.
 func (o *outcome) agrees(w *Write, made bool) bool {
-	// the name exists, so the controller reads the pod's owner
+	// the name exists already, so the controller reads the pod to see its owner
 	meets := w.Kind == events.CommandCreatePod && w.Told == http.StatusConflict
 	switch o.Ending {
 	case events.Done:
@@ -33,22 +33,23 @@ func (o *outcome) agrees(w *Write, made bool) bool {
 	case events.OutcomeUnknown:
 		return meets || o.said == "" || uncertain(w.Told)
 	case events.Refused:
-		return refusedBy(o.Class, w.Told) // also for the controller's own pod, if a user removed its owner
+		return refusedBy(o.Class, w.Told) // also if the pod is the controller's own, and a user removed its owner
 	}
 	return false
 }
 
 func accepted(code int) bool { return code >= 200 && code < 300 }
 
-// uncertain reports whether it is unknown, after an answer with this code, if the write took effect.
+// uncertain reports whether it is unknown, from an answer with this code, if the write took effect.
 func uncertain(code int) bool {
 	return code == 0 || code == http.StatusRequestTimeout || code == http.StatusNotFound || code >= http.StatusInternalServerError
 }
 
-// codes maps each class of refusal to the codes with which the API server refuses; nil: the controller sends no write.
+// codes maps each class of refusal (as the log records it) to the HTTP codes with which the API server refuses like
+// this. nil: the controller refuses by itself, and sends no write.
 var codes = map[events.RefusalClass][]int{
 	events.RefusedConflict: {http.StatusConflict},
-	// 422: an object with another UID has the name
+	// 422 means here that an object with another UID has the name
 	events.RefusedNotFound:             {http.StatusNotFound, http.StatusUnprocessableEntity},
 	events.RefusedNameTaken:            {http.StatusConflict},
 	events.RefusedInvalid:              {http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},

@@ -6,11 +6,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// ask returns the Deed (kind, object, owner, version) that a command of a Job or CronJob asks for. The kind is left
-// empty.
+// ask returns the write that a command of a Job or CronJob asks for, as a Deed (kind, object, owner, version) without
+// its kind. life identifies the log, subject is the UID of the Job or CronJob.
 type ask func(life events.Identity, subject types.UID, c events.Command) Deed
 
-// asks has an entry for each kind of command that makes a write.
+// asks has a function for each kind of command that makes a write; it is nil for other kinds.
 var asks = [events.MaxCommandKind + 1]ask{
 	events.CommandCreatePod: func(life events.Identity, subject types.UID, c events.Command) Deed {
 		ordinal, _ := events.OrdinalOf(c)
@@ -50,7 +50,7 @@ func ofPod(_ events.Identity, _ types.UID, c events.Command) Deed {
 
 func nothing(events.Identity, types.UID, events.Command) Deed { return Deed{} }
 
-// owned wraps an entry for writes that set the Job or CronJob as the owner of the object.
+// owned returns row, with the Job or CronJob added as the owner of the object that is written.
 func owned(row ask) ask {
 	return func(life events.Identity, subject types.UID, c events.Command) Deed {
 		d := row(life, subject, c)

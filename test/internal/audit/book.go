@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// book collects the commands of a log.
+// book collects the commands of a log, with what the log says about each of them.
 type book struct {
 	life     events.Identity
 	commands []*command
@@ -32,7 +32,7 @@ func newBook() *book {
 	}
 }
 
-// add adds the next record of the log.
+// add takes the next record of the log.
 func (b *book) add(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.LogCreated:
@@ -68,7 +68,8 @@ func (b *book) add(rec *events.Record) {
 	}
 }
 
-// namespace returns the namespace of the object that a record is about: that in the record, else that of its stream.
+// namespace returns the namespace of the object that a record is about. If the record does not name it, it is that of
+// the record's Job or CronJob.
 func (b *book) namespace(rec *events.Record) string {
 	switch {
 	case rec.Evidence.Namespace != "":
@@ -79,8 +80,8 @@ func (b *book) namespace(rec *events.Record) string {
 	return b.names[rec.Stream.ID][0]
 }
 
-// cut notes that the controller's process ended. Each unfinished command may have made one write of which the log knows
-// nothing.
+// cut notes that the controller's process ended here. Each command that was not finished may have made one write that
+// the log does not know.
 func (b *book) cut() {
 	for _, c := range b.commands {
 		if !c.over {
@@ -89,8 +90,8 @@ func (b *book) cut() {
 	}
 }
 
-// leave notes that the Job or CronJob of a stream is gone, or after it the last of its pods. From then on the log does
-// not record outcomes of its commands.
+// leave notes that a Job or CronJob (the stream s) is gone, or the last of its pods. From then on the log does not
+// record outcomes of its commands.
 func (b *book) leave(s events.Stream) {
 	for _, c := range b.byStream[s] {
 		c.left = c.left || !c.over
@@ -101,7 +102,7 @@ func (b *book) decide(rec *events.Record, d *events.Decision) {
 	for place, asked := range d.Commands() {
 		t := asked.Traits()
 		if t.Reads || t.Target == events.TargetCommand {
-			continue // it writes nothing
+			continue // this command makes no write
 		}
 		if asks[t.Kind] == nil {
 			b.problems = append(b.problems, fmt.Sprintf("record %d: what a %s writes is not known here", rec.Sequence, t.Name))
@@ -118,7 +119,7 @@ func (b *book) decide(rec *events.Record, d *events.Decision) {
 	}
 }
 
-// end adds a recorded outcome. It ignores outcomes of commands that only read.
+// end takes a recorded outcome of a command. It ignores outcomes of commands that only read.
 func (b *book) end(rec *events.Record, f *events.CommandEnded) {
 	c := b.byName[f.Command]
 	if c == nil {
@@ -149,7 +150,7 @@ func (b *book) end(rec *events.Record, f *events.CommandEnded) {
 	}
 }
 
-// done completes the commands, after the last record was added.
+// done completes the commands; it is called after the last record.
 func (b *book) done() {
 	for _, c := range b.commands {
 		if c.left {

@@ -8,15 +8,17 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Report is the result of comparing a log with the audit log.
+// Report is the result of comparing a controller's log with the API server's audit log.
 type Report struct {
-	Writes, Commands int // numbers of those that were compared
-	// number of Deeds that match only because the process or the Job ended before a last outcome was recorded
+	Writes, Commands int // numbers of the writes and commands that were compared
+	// number of Deeds (writes that commands ask for) that match only because the process or the Job ended before an
+	// outcome was recorded
 	Cut      int
 	Problems []string
 }
 
-// Check compares the writes of a controller with the records of its log. It returns an error only if reading fails.
+// Check compares the writes of a controller with the commands in its log; the problems it finds are in the Report. An
+// error means that reading failed.
 func Check(writes []Write, records iter.Seq2[events.Record, error]) (Report, error) {
 	b := newBook()
 	for rec, err := range records {
@@ -52,7 +54,8 @@ func Check(writes []Write, records iter.Seq2[events.Record, error]) (Report, err
 	return report, nil
 }
 
-// compare checks that the writes with one Deed are those that the commands with this Deed must have made.
+// compare checks the writes that have one Deed (kind, object, owner, version): they must be those that the commands
+// with this Deed have made.
 func (r *Report) compare(commands []*command, writes []*Write) {
 	if fits(commands, writes, true) {
 		return

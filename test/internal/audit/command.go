@@ -7,28 +7,30 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// command is a command in the log that makes a write, with everything that the log knows about its tries.
+// command is a command in the log that makes a write, with all that the log says about its tries.
 type command struct {
 	Deed
 	name     events.CommandID
 	retried  bool
 	stream   events.Stream
-	object   [2]string // namespace and name of the object in the log; empty: unknown
+	object   [2]string // namespace and name of the object, as the log says; empty: unknown
 	outcomes []outcome
-	// number of process restarts while the command may have been in flight: each hides at most one try
+	// how often the process ended while the command may have been in flight: the log lacks at most one try for each
 	cuts int
-	// its Job was gone or retired before the last outcome, which need not be recorded then: this hides at most one try
-	left     bool
-	over     bool // no outcome follows: it is done, or ended in a way after which it is not tried again
+	// the Job was gone or finished before the last outcome, so that it need not be recorded: the log lacks at most one
+	// try
+	left bool
+	// no further outcome follows: the command is done, or has ended in a way after which it is not tried again
+	over     bool
 	problems []string
-	// outcomes of commands that share its backoff; a refusal that repeats one of them is not recorded
+	// outcomes of other commands with the same backoff; a refusal that repeats one of them is not recorded
 	answersOfOthers []outcome
 }
 
-// outcome is a recorded end of a try.
+// outcome is a recorded end of one try of a command.
 type outcome struct {
 	events.CommandEnded
-	said string // the reason in the API server's answer; empty when there was none
+	said string // the reason that the API server gave; empty if it gave none
 }
 
 func (c *command) String() string {

@@ -13,10 +13,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/faults"
 )
 
-// Join combines the writes in an audit log with the calls through the proxy of the controller. It returns the writes in
-// the order in which they reached the proxy, including those that never reached the API server. It reports a problem if
-// a call that the API server answered is missing in the audit log or has another answer there, or if the audit log has
-// other writes.
+// Join combines the writes in the audit log with the controller's calls, as its proxy saw them. It returns the writes
+// in the order in which they reached the proxy, including those that never reached the API server. It reports a problem
+// for a call that the API server answered and that is not in the audit log, or is there with another answer; and for a
+// write in the audit log that is no call.
 func Join(logged []controlplane.Write, calls []faults.Call) (writes []Write, problems []string) {
 	byID := map[string]*controlplane.Write{}
 	for i := range logged {
@@ -43,7 +43,7 @@ func Join(logged []controlplane.Write, calls []faults.Call) (writes []Write, pro
 		case c.Answer != 0 && c.Answer != at.Code:
 			problems = append(problems, fmt.Sprintf(
 				"the API server answered %d to %s %s (audit ID %s), and %d by its audit log", c.Answer, c.Method, c.Path, c.ID, at.Code))
-		// the client closed the connection before the API server had read the whole body
+		// the client closed the connection before the API server had read the body
 		case at.Body == "" && len(c.Body) > 0:
 			if sent, err := unlogged(c); err == nil {
 				sent.Code, at = at.Code, sent
@@ -68,7 +68,7 @@ var verbs = map[string]string{
 	http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
 }
 
-// unlogged converts a call that did not reach the API server to the form of the audit log.
+// unlogged returns a call that did not reach the API server in the form of a write in the audit log.
 func unlogged(c *faults.Call) (*controlplane.Write, error) {
 	w := &controlplane.Write{ID: c.ID, Verb: verbs[c.Method]}
 	if err := locate(w, c.Path); err != nil {
@@ -96,7 +96,7 @@ func unlogged(c *faults.Call) (*controlplane.Write, error) {
 	return w, nil
 }
 
-// locate parses the path of a request into group, namespace, resource, name and subresource. Paths look like
+// locate sets group, namespace, resource, name and subresource of w from the path of a request. Paths look like
 // /api/v1/namespaces/NAMESPACE/pods/NAME or /apis/GROUP/VERSION/….
 func locate(w *controlplane.Write, path string) error {
 	parts := strings.Split(strings.Trim(path, "/"), "/")

@@ -9,14 +9,14 @@ package audit
 //	writes     500     500     200          200
 //	           └──────── A ────────┘        └ B ┘
 
-// fits reports whether the writes of one Deed can be split among its commands. whole says that no command may have a
-// try that the log does not know (a cut).
+// fits reports whether the writes of one Deed (kind, object, owner, version) can be split among the commands that ask
+// for it. If whole is true, no command may have a try that the log does not know (a cut).
 func fits(commands []*command, writes []*Write, whole bool) bool {
-	made := make([]bool, len(writes)) // whether an earlier write may have made the object
+	made := make([]bool, len(writes)) // for each write: an earlier one may have made the object
 	for j := 1; j < len(writes); j++ {
 		made[j] = made[j-1] || mayMake(writes[j-1].Code)
 	}
-	ends := map[int]bool{0: true} // positions at which the writes of the commands so far may end
+	ends := map[int]bool{0: true} // where the writes of the commands so far may end
 	for _, c := range commands {
 		next := map[int]bool{}
 		for from := range ends {
@@ -30,7 +30,8 @@ func fits(commands []*command, writes []*Write, whole bool) bool {
 // step is a state of the search: how many outcomes and writes are matched, and how many tries had no outcome.
 type step struct{ outcome, write, cuts int }
 
-// from adds to ends all positions at which the command's writes may end, if they start at begin.
+// from adds to ends all positions at which this command's writes may end, if they begin at position begin. made says,
+// for each write, whether an earlier one may have created the object; for whole see fits.
 func (c *command) from(begin int, writes []*Write, made []bool, whole bool, ends map[int]bool) {
 	cuts := c.cuts
 	if whole {
@@ -72,13 +73,13 @@ func (c *command) from(begin int, writes []*Write, made []bool, whole bool, ends
 	walk(step{write: begin})
 }
 
-// about reports whether the log and the write name the same object.
+// about reports whether the command and the write name the same object, as far as the log names it.
 func (c *command) about(w *Write) bool {
 	return c.object[1] == "" || c.object == [2]string{w.Namespace, w.Name}
 }
 
-// repeats reports whether the log may leave out this try, because its answer repeats an earlier one: one of the same
-// command, or one of a command that shares its backoff.
+// repeats reports whether the log may lack this try because its answer repeats an earlier one, of the same command or
+// of a command with the same backoff. recorded is how many outcomes came before; for made see agrees.
 func (c *command) repeats(recorded int, w *Write, made bool) bool {
 	if !c.retried || recorded == 0 || c.over && recorded == len(c.outcomes) {
 		return false

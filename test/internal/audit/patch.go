@@ -12,8 +12,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// patch is the only form of patch that the controller sends for a pod: it changes metadata. Any other field is an
-// error.
+// patch is the only patch of a pod that the controller sends; it changes metadata. Any other field is an error.
 type patch struct {
 	Metadata struct {
 		UID             types.UID         `json:"uid"`
@@ -33,7 +32,8 @@ type patch struct {
 	} `json:"metadata"`
 }
 
-// patched returns the Deed of a pod's patch: the fields that it changes show which kind of command asked for it.
+// patched returns the Deed (kind, object, owner, version) of a pod's patch. The fields that it changes show which kind
+// of command asked for it.
 func patched(w *controlplane.Write) (Deed, error) {
 	var p patch
 	reader := json.NewDecoder(strings.NewReader(w.Body))

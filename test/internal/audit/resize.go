@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// resized returns the Deed of a JSON patch of a PodGroup's minCount. The patch must first test the UID of the owner, so
-// that it changes only a PodGroup that the Job controls.
+// resized returns the Deed (kind, object, owner, version) of a JSON patch of a PodGroup's minCount. The patch must
+// first test the owner's UID, so that it changes only a PodGroup that the Job controls.
 func resized(w *controlplane.Write) (Deed, error) {
 	var steps []struct {
 		Op, Path string

@@ -36,13 +36,13 @@ func (d Deed) String() string {
 	return text
 }
 
-// Write is one write request of the controller. Writes are ordered by the time at which they were sent.
+// Write is one write request of the controller. Writes are sorted by the time at which they were sent.
 type Write struct {
 	Deed
 	Namespace, Name string
-	ID              string // of the request, in the audit log
-	Code            int    // code of the API server's answer; 0: the request never reached it
-	Told            int    // code that the controller received; 0: none
+	ID              string // ID of the request in the audit log
+	Code            int    // HTTP code of the API server's answer; 0: the request never reached it
+	Told            int    // HTTP code that the controller received; 0: none
 }
 
 func (w *Write) String() string {
@@ -50,7 +50,8 @@ func (w *Write) String() string {
 		w.Deed, w.Namespace, w.Name, w.Code, w.Told, w.ID)
 }
 
-// read returns a write with its Deed; nil if no decision asks for writes of its kind.
+// read returns a logged write with its Deed, or a text that says what is wrong with it. It returns nil for a kind of
+// write that no decision asks for.
 func read(logged *controlplane.Write) (*Write, string) {
 	if beside[kind{logged.Group, logged.Verb, logged.Resource}] != "" {
 		return nil, ""
@@ -63,7 +64,7 @@ func read(logged *controlplane.Write) (*Write, string) {
 	return &Write{Deed: deed, Namespace: logged.Namespace, Name: logged.Name, ID: logged.ID, Code: logged.Code}, ""
 }
 
-// kind identifies writes whose bodies are read in the same way.
+// kind identifies writes whose bodies are read by the same function of deeds.
 type kind struct{ group, verb, resource string }
 
 var deeds = map[kind]func(*controlplane.Write) (Deed, error){
@@ -87,7 +88,8 @@ func deedOf(w *controlplane.Write) (Deed, error) {
 	return read(w)
 }
 
-// created returns a function that reads the Deed from the create of an object that belongs to a Job or CronJob.
+// created returns a function that reads the Deed (kind, object, owner, version) from the create of an object. of is the
+// kind of command that creates such objects.
 func created(of events.CommandKind) func(*controlplane.Write) (Deed, error) {
 	return func(w *controlplane.Write) (Deed, error) {
 		var body struct{ Metadata metav1.ObjectMeta }
@@ -116,8 +118,8 @@ func updated(of events.CommandKind) func(*controlplane.Write) (Deed, error) {
 	}
 }
 
-// deleted returns the Deed of a deletion. The resource and the propagation policy show which kind of command asked for
-// it.
+// deleted returns the Deed (kind, object, owner, version) of a deletion. The resource and the propagation policy show
+// which kind of command asked for it.
 func deleted(w *controlplane.Write) (Deed, error) {
 	var body metav1.DeleteOptions
 	if err := json.Unmarshal([]byte(w.Body), &body); err != nil {

@@ -41,7 +41,8 @@ func New(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Contr
 	return newOf(ctx, cp, dir, "job-controller")
 }
 
-// NewCronJobs prepares the built-in CronJob controller in the same way. It does not run the CronJobs' Jobs.
+// NewCronJobs prepares the built-in CronJob controller in a control plane that does not run it, as New does for the Job
+// controller. It does not run the Jobs of CronJobs.
 func NewCronJobs(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Controller, error) {
 	return newOf(ctx, cp, dir, "cronjob-controller")
 }

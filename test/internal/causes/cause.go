@@ -10,12 +10,12 @@ import (
 // Cause is something that happens to a pod of a Job and that a kubelet writes into the pod's status.
 type Cause struct {
 	Name string
-	Did  string   // what happens, as a sentence
+	Did  string   // what happens to the pod, as a sentence
 	Says []string // regular expressions; Jobledger's answer about the pod must match each
-	May  string   // names of signatures (claims) that are true in this situation, see package judge
+	May  string   // names of other explanations that are true here, too (signatures of package judge)
 	// Exits are the exit codes that containers have.
 	Exits []int32
-	// Runs: the pod runs before this happens.
+	// Runs is true if the pod runs before this happens.
 	Runs bool
 	// Words are the status writes of the kubelet, as the generator of test/incidents simulates them.
 	Words []Step
@@ -24,13 +24,13 @@ type Cause struct {
 // soon is the time between two status writes of a kubelet.
 const soon = 300 * time.Millisecond
 
-// Step is one status write of a kubelet.
+// Step is one status write of a simulated kubelet.
 type Step struct {
 	After time.Duration // time since the step before
 	Write func(pod *corev1.Pod, status *corev1.PodStatus)
 }
 
-// Named returns the cause with a name. It panics if there is none.
+// Named returns the cause with this name. It panics if there is none.
 func Named(name string) *Cause {
 	i := slices.IndexFunc(table, func(c Cause) bool { return c.Name == name })
 	if i < 0 {
@@ -42,12 +42,12 @@ func Named(name string) *Cause {
 // Table returns all causes.
 func Table() []Cause { return table }
 
-// after returns a write that comes d after the one before.
+// after returns a status write that comes d after the one before.
 func after(d time.Duration, change func(*corev1.PodStatus)) Step {
 	return Step{d, func(_ *corev1.Pod, status *corev1.PodStatus) { change(status) }}
 }
 
-// once returns a single write that does not depend on the pod.
+// once returns a list with a single status write, which does not look at the pod.
 func once(change func(*corev1.PodStatus)) []Step {
 	return []Step{{Write: func(_ *corev1.Pod, status *corev1.PodStatus) { change(status) }}}
 }

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// crashes returns the writes about a container that exits with 3 three times. The kubelet restarts it at once the first
-// time. Then it reports a back-off of 10 s, and after the third exit one of 20 s.
+// crashes returns the kubelet's status writes about a container that exits with code 3 three times. After the first
+// exit the kubelet restarts it at once, after the second it reports a back-off of 10 s, after the third one of 20 s.
 func crashes() []Step {
 	steps := once(Runs(0))
 	for i, wait := range []string{"", "10s", "20s"} {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Words maps the names of situations to their series.
+// Words maps the name of a situation to its series: the states that a kubelet wrote into the pod's status, one a line.
 type Words map[string][]string
 
 // ReadWords reads a file that Write wrote. If the file does not exist, it returns an empty Words and the error.
@@ -34,7 +34,7 @@ func ReadWords(path string) (Words, error) {
 	return all, nil
 }
 
-// Write writes the series into a file.
+// Write writes the series of all situations into a file, which ReadWords reads.
 func (w Words) Write(path string) error {
 	var b strings.Builder
 	for i, name := range slices.Sorted(maps.Keys(w)) {
@@ -49,7 +49,7 @@ func (w Words) Write(path string) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// Add adds those lines of others that w lacks.
+// Add adds the lines of others that w does not have.
 func (w Words) Add(others Words) {
 	for name, lines := range others {
 		for _, line := range lines {
@@ -60,7 +60,7 @@ func (w Words) Add(others Words) {
 	}
 }
 
-// News returns those lines of others that w lacks.
+// News returns the lines of others that w does not have.
 func (w Words) News(others Words) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		if news := without(others[name], w[name]); len(news) > 0 {

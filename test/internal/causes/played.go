@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Begin sets the first status that a kubelet gives a pod: its containers are being created.
+// Begin sets the first status that a kubelet gives a pod, which says that its containers are being created.
 func Begin(p *corev1.Pod) {
 	if p.Status.StartTime == nil {
 		p.Status.StartTime = new(metav1.Now())
@@ -18,7 +18,7 @@ func Begin(p *corev1.Pod) {
 	}
 }
 
-// Played returns the series that results if the generator simulates the cause.
+// Played returns the pod's states, one a line, if the generator simulates the kubelet for this cause.
 func (c *Cause) Played() []string {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "etl-x7k2p", Namespace: "team-001", UID: "7d9b6d7e-0c5d-4d0a-9f0e-2f6f3a1b8c11"},

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Series returns the lines of a pod's versions in the order in which they first appear. Each line comes only once: a
-// pod whose image cannot be pulled alternates between two states forever. Versions in which containers are being
-// created are skipped, except the last version.
+// Series returns the history of a pod as lines, one for each state, in the order in which the states first appear. Each
+// line comes only once: a pod whose image cannot be pulled alternates between two states forever. Versions in which
+// containers are being created are skipped, except the last version.
 func Series(versions []*corev1.Pod) (all []string) {
 	for i, p := range versions {
 		if line := Line(p); !slices.Contains(all, line) && (i == len(versions)-1 || !beingMade(p)) {

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The functions below change the status of a pod as a kubelet does.
+// The functions below return changes of a pod's status, as a kubelet makes them.
 
-// Waits returns a change: a container waits to start, for the first time or again.
+// Waits returns the change that a container waits to start, for the first time or again.
 func Waits(container int, reason, message string) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		c := &p.ContainerStatuses[container]
@@ -21,7 +21,7 @@ func Waits(container int, reason, message string) func(*corev1.PodStatus) {
 	}
 }
 
-// Runs returns a change: a container has started, for the first time or again.
+// Runs returns the change that a container has started, for the first time or again.
 func Runs(container int) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		c := &p.ContainerStatuses[container]
@@ -37,7 +37,7 @@ func Runs(container int) func(*corev1.PodStatus) {
 	}
 }
 
-// Ends returns a change: a container has ended.
+// Ends returns the change that a container has ended with this exit code.
 func Ends(container int, code int32, reason, message string) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		c := &p.ContainerStatuses[container]
@@ -53,12 +53,12 @@ func Ends(container int, code int32, reason, message string) func(*corev1.PodSta
 	}
 }
 
-// Is returns a change of the pod's phase.
+// Is returns the change that the pod gets this phase.
 func Is(phase corev1.PodPhase) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) { p.Phase = phase }
 }
 
-// All returns a change that makes several changes in one write.
+// All returns one change that makes all these changes in one write.
 func All(changes ...func(*corev1.PodStatus)) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		for _, change := range changes {

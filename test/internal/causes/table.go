@@ -16,7 +16,7 @@ const (
 	someID   = "f3b5ac84d89283c8395adb2b13bda4bfb068b7e77ce973b6de41d9fb14d89a1b"
 )
 
-// table lists the causes, with the messages of Kubernetes 1.36.
+// table lists the causes for which a kubelet changes a pod's status, with the messages of Kubernetes 1.36.
 var table = []Cause{
 	{Name: "pressure", Did: "the kubelet evicted the pod: its node was low on memory", Exits: []int32{137}, Runs: true,
 		Says: []string{`low on resource: memory|evicted by (its|the) (node|kubelet)`}, May: "eviction pressure", Words: once(podEnds("Evicted",
@@ -70,17 +70,17 @@ var table = []Cause{
 		Words: crashes()},
 }
 
-// waiting returns the write about a container that waits.
+// waiting returns the kubelet's status write about a container that waits to start.
 func waiting(reason, message string) []Step { return once(Waits(0, reason, message)) }
 
-// exits returns the writes about a container that ends. A kubelet first writes the end of the container, and soon after
+// exits returns the kubelet's status writes about a container that ends: first the end of the container, and soon after
 // it that of the pod.
 func exits(code int32, reason, message string) []Step {
 	return append(once(Ends(0, code, reason, message)), after(soon, Is(corev1.PodFailed)))
 }
 
-// podEnds returns the write about a pod that its kubelet ends, with a reason and a message for the pod and for its
-// container.
+// podEnds returns the kubelet's status change when it ends a pod, such as an eviction. reason and message are those of
+// the pod, why and says those of its container, which exits with code. disrupts adds the condition DisruptionTarget.
 func podEnds(reason, message string, disrupts bool, code int32, why, says string) func(*corev1.PodStatus) {
 	return All(Ends(0, code, why, says), Is(corev1.PodFailed), func(st *corev1.PodStatus) {
 		st.Reason, st.Message = reason, message
@@ -93,14 +93,14 @@ func podEnds(reason, message string, disrupts bool, code int32, why, says string
 	})
 }
 
-// rejects returns the write about a pod that its kubelet does not admit: no container is ever created.
+// rejects returns the kubelet's status change for a pod that it does not admit: no container is ever created.
 func rejects(reason, message string) func(*corev1.PodStatus) {
 	return func(st *corev1.PodStatus) {
 		*st = corev1.PodStatus{Phase: corev1.PodFailed, Reason: reason, Message: message, StartTime: st.StartTime, QOSClass: st.QOSClass}
 	}
 }
 
-// lost returns the write about a pod that has ended with a container that the kubelet cannot find. The kubelet invents
+// lost returns the kubelet's status change for a pod with a container that it cannot find any more. The kubelet invents
 // an exit code. If the container ran, it also counts a restart that never happened.
 func lost(ran bool) func(*corev1.PodStatus) {
 	return func(st *corev1.PodStatus) {

@@ -12,7 +12,7 @@ func Start(cmd *exec.Cmd) (<-chan error, error) {
 	cmd.SysProcAttr = attributes()
 	started := make(chan error)
 	ended := make(chan error, 1)
-	// The goroutine ends with the child. It does not unlock its thread, so the thread ends too.
+	// The goroutine does not unlock its thread, so the thread ends with it, when the child has ended.
 	go func() {
 		runtime.LockOSThread()
 		err := cmd.Start()

@@ -12,8 +12,8 @@ var (
 	blanks      = regexp.MustCompile(` +`)
 )
 
-// SaysOfRelease reports whether out equals the output that docs/uninstall.md shows for the command. It ignores parts
-// that differ from run to run: names of the Job report's pods, log IDs, Lease holders and column widths.
+// SaysOfRelease reports whether out is the output that docs/uninstall.md shows for the command x. It ignores parts that
+// differ from run to run: names of pods, log IDs, Lease holders and column widths.
 func (x Exchange) SaysOfRelease(out string) bool {
 	return constant(strings.Join(x.Output, "\n")) == constant(strings.TrimSpace(out))
 }

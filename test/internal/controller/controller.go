@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// Config says what to run. The first four fields are required.
+// Config says how to run jobledger for a test. The first four fields are required.
 type Config struct {
 	Program    string // path of the program; package built makes it
 	Kubeconfig string // path of its user's kubeconfig; NewUser makes it
@@ -32,25 +32,25 @@ type Config struct {
 	Env    []string // more environment variables, as NAME=VALUE
 }
 
-// Controller is a jobledger that can be started and stopped. Create it with New.
+// Controller is a jobledger that a test can start and stop, again and again. Create it with New.
 type Controller struct {
 	config Config
 	runs   int
 	lost   int
-	now    *process // nil while it does not run
+	now    *process // the running process; nil while there is none
 	URL    string   // address of the read endpoint of the newest run
 }
 
 // process is one run of the program.
 type process struct {
 	pid   int
-	ended chan struct{} // closed when it has ended; err is set before that
+	ended chan struct{} // closed when the process has ended; err is set before that
 	err   error
-	asked atomic.Bool // Stop or Kill asked it to end
+	asked atomic.Bool // Stop or Kill was called, so the end is no failure
 	out   string
 }
 
-// New makes a controller that does not run yet.
+// New returns a controller that does not run yet.
 func New(config Config) *Controller { return &Controller{config: config} }
 
 // Log returns the directory of the log.
@@ -78,7 +78,7 @@ func (c *Controller) Launch(env ...string) error {
 		args = append(args, "--manage", c.config.Manage)
 	}
 	cmd := exec.Command(c.config.Program, append(args, c.config.Args...)...)
-	cmd.Env = slices.Concat(os.Environ(), []string{"GOGC="}, c.config.Env, env) // do not pass the GOGC of the tests on
+	cmd.Env = slices.Concat(os.Environ(), []string{"GOGC="}, c.config.Env, env) // do not pass on the GOGC of the tests
 	cmd.Dir = c.config.Dir
 	cmd.Stdout, cmd.Stderr = out, out
 	ended, err := child.Start(cmd)
@@ -125,8 +125,8 @@ func (c *Controller) Ready(ctx context.Context) error {
 	}
 }
 
-// answers returns nil if this process reports that it is ready, else the reason why not. The address may be left from
-// an earlier run, so the process ID is compared.
+// answers returns nil if the process p reports that it is ready, otherwise the reason why it is not. The address in the
+// log's directory may be of an earlier run, so the process ID in the answer is compared.
 func (c *Controller) answers(ctx context.Context, p *process) error {
 	text, err := os.ReadFile(filepath.Join(c.Log(), "SERVER"))
 	if err != nil {
@@ -165,7 +165,8 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 	return http.DefaultClient.Do(request)
 }
 
-// how returns the error with which the process ended. It is never nil: exit status 0 is an error here.
+// how returns the error with which the process ended. Exit status 0 is an error here, too, because nobody asked it to
+// end.
 func (p *process) how() error {
 	if p.err == nil {
 		return errors.New("exit status 0")
@@ -205,8 +206,8 @@ func (c *Controller) died(p *process) error {
 	return fmt.Errorf("jobledger has ended: %w\n%s", p.how(), c.tail(p))
 }
 
-// While returns a context for waits that ends with ctx, or if the process of the newest start ends by itself; the cause
-// then says so.
+// While returns a context for a test that waits. It ends with ctx, or when the process of the newest start ends by
+// itself; its cause then says so.
 func (c *Controller) While(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if p := c.now; p != nil {
@@ -306,8 +307,8 @@ func (c *Controller) signal(what string, s syscall.Signal) error {
 	return nil
 }
 
-// LoseLog moves the log of a stopped controller away, so that the next start finds no log. It returns the new path. The
-// Lease still names the lost log: see DropLease.
+// LoseLog moves the log of a stopped controller to another directory, so that the next start finds no log. It returns
+// that directory. The Lease still names the lost log (see DropLease).
 func (c *Controller) LoseLog() (aside string, err error) {
 	c.lost++
 	aside = fmt.Sprintf("%s.lost-%d", c.Log(), c.lost)
@@ -340,7 +341,7 @@ func (c *Controller) NewestOutput() (string, error) {
 	return string(text), err
 }
 
-// tail returns the last part of a run's output.
+// tail returns the end of what the process has printed.
 func (c *Controller) tail(p *process) string {
 	text, err := os.ReadFile(p.out)
 	if err != nil {

@@ -26,7 +26,7 @@ type Record struct {
 	Evidence  json.RawMessage `json:"evidence"`
 }
 
-// Into decodes the record's facts.
+// Into decodes the facts of the record (its fields, which depend on its kind) into facts.
 func (r *Record) Into(facts any) error {
 	if err := json.Unmarshal(r.Facts, facts); err != nil {
 		return fmt.Errorf("decode the facts of record %d (%s): %w", r.Sequence, r.Kind, err)
@@ -34,13 +34,14 @@ func (r *Record) Into(facts any) error {
 	return nil
 }
 
-// Command is a command of a Decided record.
+// Command is one command of a decision (a Decided record), such as to create a pod.
 type Command struct {
 	Type string
 	Pod  string
 }
 
-// Commands returns the commands of a Decided record in order. The index of a command is the second part of its name.
+// Commands returns the commands of a Decided record in order. The log names a command by the record's number and this
+// index.
 func (r *Record) Commands() ([]Command, error) {
 	var facts struct {
 		Steps []struct{ Commands []Command }
@@ -55,7 +56,7 @@ func (r *Record) Commands() ([]Command, error) {
 	return all, nil
 }
 
-// Job holds the fields of `jobledger get job/NAME -o json` that tests read.
+// Job has the fields of the output of `jobledger get job/NAME -o json` that tests read.
 type Job struct {
 	UID    string
 	State  string
@@ -110,8 +111,9 @@ func (c *Controller) Records(ctx context.Context, args ...string) ([]Record, err
 	}
 }
 
-// Told returns the output of 'jobledger get KIND/NAME -o json'; KIND is job or cronjob. It asks a running controller
-// directly, because the answers are the same, byte for byte, and a start of the command takes 50 ms of processor time.
+// Told returns the output of 'jobledger get KIND/NAME -o json' for object; KIND is job or cronjob. A running controller
+// is asked over HTTP, because its answer is the same, byte for byte, and the command needs 50 ms of processor time to
+// start.
 func (c *Controller) Told(ctx context.Context, object string) (string, error) {
 	if !c.Running() || c.config.Namespace == "" {
 		return c.CLI(ctx, "get", object, "-n", c.config.Namespace, "-o", "json")
@@ -142,7 +144,8 @@ func (c *Controller) Job(ctx context.Context, name string) (Job, error) {
 	return job, nil
 }
 
-// Check replays the log, which also verifies it. The error says what is damaged, or where a decision differs.
+// Check verifies the log and replays it: it makes all decisions again, and compares them. The error says what is
+// damaged, or which decision differs.
 func (c *Controller) Check(ctx context.Context) error {
 	replayed, err := c.CLI(ctx, "replay")
 	if err != nil {
@@ -154,7 +157,7 @@ func (c *Controller) Check(ctx context.Context) error {
 	return nil
 }
 
-// Head asks the running controller for the sequence of the newest durable record.
+// Head asks the running controller for the number (sequence) of the newest durable record.
 func (c *Controller) Head(ctx context.Context) (uint64, error) {
 	response, err := get(ctx, c.URL+"/v1/log")
 	if err != nil {

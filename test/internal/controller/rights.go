@@ -90,7 +90,7 @@ func create(ctx context.Context, cp *controlplane.ControlPlane, role *rbacv1.Clu
 	return role.Name, nil
 }
 
-// deployed reads an object from a file in deploy/.
+// deployed reads an object from the file name in deploy/ into into.
 func deployed(name string, into any) error {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -173,7 +173,7 @@ func writeKubeconfig(cp *controlplane.ControlPlane, name, dir string) (path stri
 	return path, controlplane.WriteKubeconfig(config, path)
 }
 
-// GrantGangs gives a user that NewUser created the rights of deploy/gang.
+// GrantGangs gives a user that NewUser created the rights of deploy/gang, to create Workloads and PodGroups.
 func GrantGangs(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
 	var role rbacv1.ClusterRole
 	if err := deployed("gang/clusterrole.yaml", &role); err != nil {

@@ -32,7 +32,8 @@ func Directory(name string) ([]unstructured.Unstructured, error) {
 	return read(filepath.Join(root, "deploy", name))
 }
 
-// read reads the resources of a kustomization: files and directories. It refuses a kustomization with any other field.
+// read returns the objects of a kustomization's resources, which are files and directories. It returns an error if the
+// kustomization has any other field.
 func read(dir string) ([]unstructured.Unstructured, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
 	if err != nil {
@@ -69,8 +70,8 @@ func read(dir string) ([]unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// renderer builds the program that renders the chart, once for each process, and returns its path. It replaces the file
-// in one step, because another process may be running it.
+// renderer builds the program that renders the Helm chart, once for each process, and returns its path. It replaces the
+// program's file in one step, because another process may be running it.
 var renderer = sync.OnceValues(func() (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -107,8 +108,8 @@ func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructure
 	return objects(text)
 }
 
-// Overlay returns the objects that 'kubectl apply -k deploy/overlays/OVERLAY' applies. They get another name and a
-// namespace with that name. ConfigMaps are left out.
+// Overlay returns the objects that 'kubectl apply -k deploy/overlays/OVERLAY' applies, without ConfigMaps. The objects
+// get the name name, in a namespace of that name.
 func Overlay(ctx context.Context, overlay, name string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Dump holds every object of the cluster as JSON, by resource, namespace and name.
+// Dump has every object of a cluster as JSON. Its keys consist of resource, namespace and name.
 type Dump map[string]string
 
-// Of reads every object of every resource that can be listed, except Events. It leaves out fields that the cluster
-// changes by itself: versions, statuses, and the renew times of Leases.
+// Of returns a dump of the cluster: every object of every resource that can be listed, except Events. It leaves out
+// fields that the cluster changes by itself: versions, statuses, and the renew times of Leases.
 func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{} // deprecated resources, too, are read without warnings
+	config.WarningHandler = rest.NoWarnings{} // read deprecated resources without warnings
 	finder, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 			return nil, err
 		}
 		for _, resource := range list.APIResources {
-			// componentstatuses are no stored objects
+			// componentstatuses are not stored
 			if resource.Name == "events" || resource.Name == "componentstatuses" {
 				continue
 			}
@@ -81,7 +81,7 @@ func constant(o *unstructured.Unstructured) string {
 	return string(text)
 }
 
-// Since returns the differences to an earlier dump, with one line for each object that is new (+), gone (-) or changed
+// Since returns how d differs from an earlier dump, with one line for each object that is new (+), gone (-) or changed
 // (~).
 func (d Dump) Since(before Dump) []string {
 	var lines []string

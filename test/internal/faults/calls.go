@@ -10,23 +10,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// auditID is the header with the ID of a request, which the API server's audit log has, too.
+// auditID is the HTTP header with the ID of a request. The API server writes this ID into its audit log.
 const auditID = "Audit-ID"
 
 // Call is one write request that reached the proxy.
 type Call struct {
-	ID           string // ID of the request; if it reached the API server, the audit log has it, too
+	ID           string // ID of the request; the audit log has it, too, if the request reached the API server
 	Method, Path string
 	Type         string // media type of Body
-	Body         []byte // nil if the API server has answered, because its audit log has the body
-	Kind         Kind   // the fault; empty: none
-	// Answer is the code that the API server sent to the proxy. Told is the code that the proxy sent to the client. 0:
-	// none.
+	Body         []byte // nil if the API server has answered, because then its audit log has the body
+	Kind         Kind   // the fault that the proxy caused; empty: none
+	// Answer is the HTTP code that the API server sent to the proxy. Told is the code that the proxy sent to the
+	// client. 0: none.
 	Answer, Told int
 }
 
-// kept is a call that the proxy keeps, with its mutex. The goroutine that serves the call owns it; Calls reads it under
-// the mutex. Methods accept nil, for a proxy that keeps no calls.
+// kept is a stored call with its mutex. The goroutine that serves the call changes it; Calls reads it. Its methods do
+// nothing for nil, so that a proxy that stores no calls needs no checks.
 type kept struct {
 	mu   sync.Mutex
 	call Call
@@ -34,7 +34,7 @@ type kept struct {
 
 type keptKey struct{}
 
-// Calls returns the writes so far, in the order of their arrival. It returns none without Config.Keep.
+// Calls returns the writes that reached the proxy so far, in the order of their arrival; none without Config.Keep.
 func (p *Proxy) Calls() []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,8 +47,8 @@ func (p *Proxy) Calls() []Call {
 	return all
 }
 
-// keep stores a write and gives it an ID, before the proxy handles it. It returns an error if the client closed the
-// connection.
+// keep stores a write, if Config.Keep is set, and gives it an ID, before the proxy handles it. It returns an error if
+// the client closed the connection.
 func (p *Proxy) keep(r *http.Request, kind Kind) (*kept, *http.Request, error) {
 	if !p.config.Keep || r.Method == http.MethodGet {
 		return nil, r, nil
@@ -69,7 +69,7 @@ func (p *Proxy) keep(r *http.Request, kind Kind) (*kept, *http.Request, error) {
 	return k, r, nil
 }
 
-// passedOn notes an answer that the proxy passes from the API server to the client.
+// passedOn stores the code of an answer that the proxy passes from the API server to the client.
 func passedOn(response *http.Response) error {
 	if k, ok := response.Request.Context().Value(keptKey{}).(*kept); ok {
 		k.answered(response.StatusCode)

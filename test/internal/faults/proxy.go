@@ -22,10 +22,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Kind is a kind of fault.
+// Kind is a kind of fault that the proxy causes.
 type Kind string
 
-// The faults.
+// The faults that the proxy can cause.
 const (
 	LostBefore  Kind = "lost before its effect" // the connection ends, the call never reaches the server
 	LostAfter   Kind = "lost after its effect"  // the connection ends instead of the answer
@@ -33,15 +33,15 @@ const (
 	LateTimeout Kind = "504 after its effect"   // the server gives up, but the call takes effect
 	TooMany     Kind = "429"                    // with Retry-After, no effect
 	Failed      Kind = "500"                    // no effect
-	// Config.Touch changes the object first, so the client's version is old
+	// Config.Touch changes the object before the call, so that the client's version is old
 	Touched Kind = "somebody else is faster"
 	Cut     Kind = "watch cut" // a watch ends in the middle
 )
 
-// Rates are the probabilities of faults for each write; that of Cut is for each watch.
+// Rates has the probability of each kind of fault, for each write; for Cut, for each watch.
 type Rates map[Kind]float64
 
-// longestWatch is the longest time after which a watch with the fault Cut ends.
+// longestWatch limits how long a watch lasts that the proxy will cut.
 const longestWatch = 20 * time.Second
 
 // Config configures a Proxy.
@@ -50,7 +50,8 @@ type Config struct {
 	Upstream *rest.Config
 	Rates    Rates
 	Seed     uint64
-	// Touch changes the object at path, which a write is about. If nil, the fault Touched does not happen.
+	// Touch changes the object at path, as another client does just before a write to it. If nil, the fault Touched
+	// does not happen.
 	Touch func(ctx context.Context, path string) error
 	// Keep stores each write for Calls.
 	Keep bool
@@ -90,7 +91,7 @@ func Start(config Config) (*Proxy, error) {
 		config: config, upstream: upstream, host: "http://" + listener.Addr().String(), ended: make(chan struct{}),
 		rand: rand.New(rand.NewPCG(config.Seed, 3)), counts: map[Kind]int{},
 	}
-	quiet := log.New(io.Discard, "", 0) // do not log: failures are intended, or the client sees them
+	quiet := log.New(io.Discard, "", 0) // log nothing: failures are intended, or the client sees them
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:      upstream,
@@ -130,7 +131,7 @@ func (p *Proxy) Stop() error {
 	return nil
 }
 
-// draw draws the fault of a call, and for Cut the time after which the watch ends.
+// draw decides by chance whether a call gets a fault, and which; for Cut also when the watch ends.
 func (p *Proxy) draw(r *http.Request) (Kind, time.Duration) {
 	if p.calm.Load() {
 		return "", 0
@@ -186,7 +187,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver: leader changed")
 		return
 	case Touched:
-		// an error means that the object is gone
+		// an error means that the object is gone, which is fine
 		_ = p.config.Touch(r.Context(), strings.TrimSuffix(r.URL.Path, "/status"))
 	case Cut:
 		ctx, cancel := context.WithTimeout(r.Context(), after)
@@ -201,21 +202,21 @@ func gatewayTimeout(w http.ResponseWriter, call *kept) {
 	answer(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "request did not complete within the allotted timeout")
 }
 
-// effect sends a call to the API server and drops the answer.
+// effect sends a call to the API server, and does not pass the answer to the client.
 func (p *Proxy) effect(r *http.Request, call *kept) {
 	out := r.Clone(context.WithoutCancel(r.Context()))
 	p.forward.Rewrite(&httputil.ProxyRequest{In: r, Out: out})
 	out.RequestURI = ""
 	response, err := p.upstream.RoundTrip(out)
 	if err != nil {
-		return // treat it as lost before its effect
+		return // then the fault is like one before the effect
 	}
 	call.answered(response.StatusCode)
 	_, _ = io.Copy(io.Discard, response.Body)
 	response.Body.Close()
 }
 
-// answer answers a call that is not passed on, as an API server would.
+// answer answers a call in place of the API server, with an error.
 func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, text string) {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},

@@ -38,8 +38,8 @@ type History struct {
 	ended     sync.WaitGroup
 
 	mu      sync.Mutex
-	all     map[types.UID][]Change    // changes of each Job and its pods, by the Job's UID
-	owners  map[types.UID]types.UID   // by pod: the Job that it belongs to, or belonged to last
+	all     map[types.UID][]Change    // changes of each Job and its pods, by UID of the Job
+	owners  map[types.UID]types.UID   // by UID of the pod: UID of the Job to which it belongs, or belonged last
 	pods    map[types.UID]*corev1.Pod // pods that exist
 	jobs    map[string]*batchv1.Job   // newest Job of each name, even after its deletion
 	newest  map[types.UID]uint64      // newest version seen of each object
@@ -130,7 +130,8 @@ func (h *History) note(e watch.Event) {
 	h.announceLocked()
 }
 
-// jobOfLocked returns the UID of the Job that a change is about; empty for a pod that never belonged to a Job.
+// jobOfLocked returns the UID of the Job that a change is about; for a pod, of its Job. It is empty for a pod that
+// never belonged to a Job.
 func (h *History) jobOfLocked(c Change) types.UID {
 	if c.Job != nil {
 		return c.Job.UID
@@ -153,7 +154,7 @@ func (h *History) announceLocked() {
 	h.changed = make(chan struct{})
 }
 
-// Now holds the objects that exist, as far as the watches have delivered them.
+// Now has the objects that exist, as far as the watches have delivered them.
 type Now struct {
 	Jobs map[string]*batchv1.Job // newest Job of each name, even after its deletion
 	Pods map[types.UID]*corev1.Pod
@@ -173,15 +174,15 @@ func (n Now) PodsOf(job types.UID) []*corev1.Pod {
 	return all
 }
 
-// Now returns a copy of what exists.
+// Now returns a copy of the objects that exist.
 func (h *History) Now() Now {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return Now{maps.Clone(h.jobs), maps.Clone(h.pods)}
 }
 
-// Await calls missing after each change, and returns as soon as missing returns "". If ctx ends, the error contains the
-// last text of missing. missing must not keep its argument.
+// Await calls missing after each change, and returns nil as soon as missing returns "". missing says what the test
+// still waits for; if ctx ends, the error has its last text. missing must not keep its argument.
 func (h *History) Await(ctx context.Context, missing func(Now) string) error {
 	for {
 		h.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Tell describes a history with one line for each version, for people who search an error. The text is long: print the
-// error after it, so that the end of the output shows the error.
+// Tell describes a history with one line for each version, for people who look for the cause of an error. The text is
+// long, so print the error after it.
 func Tell(all []Change) string {
 	var text strings.Builder
 	for _, c := range all {

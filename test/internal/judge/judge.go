@@ -29,20 +29,20 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// enough is the required percentage: of 100 situations, at least 95 must name the staged cause.
+// enough is the least percentage of situations for which Jobledger's answers must name the staged cause.
 const enough = 95
 
-// many is the number of situations above which late answers count. Among fewer, one kind of situation would have too
-// much weight.
+// many is the number of situations from which on late answers (the cause is not in the first lines) can fail the test.
+// With fewer situations, one kind would have too much weight.
 const many = 100
 
-// judged is the judgement of the answers about one situation.
+// judged is a situation that a test staged, with what is wrong in Jobledger's answers about it.
 type judged struct {
 	*Told
 	missed []string // parts of the cause that the answers lack
 	wrong  []string // false sentences in the answers
 	head   string   // the first lines of the answer
-	late   []string // parts of the cause that are missing in the first lines on a narrow terminal
+	late   []string // parts of the cause that the first lines do not name, on a narrow terminal
 }
 
 // All asks a log about all its situations, and compares the answers with the truth.
@@ -68,7 +68,7 @@ func All(t *testing.T, dir string) {
 	}
 	said := map[string]bool{}
 	for _, f := range checked.Findings {
-		// report each once, and not for each point in time
+		// report each once, although it is asked for several points in time
 		if text := f.Rule + f.Of[:strings.Index(f.Of, " as of")] + f.Says; !said[text] {
 			said[text] = true
 			t.Error(f)
@@ -78,7 +78,7 @@ func All(t *testing.T, dir string) {
 	cited(t, src)
 }
 
-// cited checks that statements about CronJobs follow from the records that they cite.
+// cited checks that each statement about CronJobs follows from the records that the statement names.
 func cited(t *testing.T, src history.Source) {
 	t.Helper()
 	r, err := explaintest.CitedOfCrons(t.Context(), src, 1)
@@ -91,7 +91,7 @@ func cited(t *testing.T, src history.Source) {
 	t.Logf("%d values that %d answers about CronJobs cite were altered", r.Sentences, r.Answers)
 }
 
-// Read reads truth.json, which is beside the log.
+// Read reads truth.json in dir: what really happened in each staged situation.
 func Read(t *testing.T, dir string) (all []Told) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "truth.json"))
@@ -114,7 +114,7 @@ func openSituations(t *testing.T, dir string) history.Source {
 	return history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log)})}
 }
 
-// judge asks for all answers about a situation, as of its end.
+// judge asks Jobledger's log about a situation, as of the situation's end, and notes what is wrong in the answers.
 func (j *judged) judge(ctx context.Context, src history.Source, failed *failures.Failures) error {
 	if j.CronUID != "" {
 		if err := j.judgeCron(ctx, src); err != nil {
@@ -169,7 +169,8 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *failures
 	return j.judgeFailures(failed)
 }
 
-// judgeCron asks about a CronJob, and about its due times.
+// judgeCron asks the log about the CronJob of a situation, and about its due times, and notes what is wrong in the
+// answers.
 func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	stream := events.CronJobStream(types.UID(j.CronUID))
 	c, err := cron.Read(ctx, src, stream, history.Point{Time: events.Time(j.Over.UnixNano())})
@@ -192,7 +193,7 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 		if why.Tick != nil {
 			fate = why.Tick.Fate
 		}
-		// the test's cleanup has deleted the Job since
+		// the cleanup of the test has deleted the Job
 		j.hold(what, said, tick.Says, slices.Concat(j.True, []string{"client", "gap"}))
 		if len(tick.Fate) > 0 && !slices.Contains(tick.Fate, fate) || slices.Contains(tick.NotFate, fate) {
 			j.wrong = append(j.wrong, fmt.Sprintf("%s: its fate is %q: %s", what, fate, strings.Join(said, " ")))
@@ -201,14 +202,14 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	return nil
 }
 
-// stateWord maps the final state of a Job to the word that an answer must use.
+// stateWord maps the state in which a Job ended to the word that an answer must use for it.
 var stateWord = map[string]string{"Complete": "Complete", "Failed": "Failed"}
 
 func (j *judged) judgeFailures(failed *failures.Failures) error {
 	i := slices.IndexFunc(failed.Items, func(x failures.Trouble) bool { return x.UID == j.UID })
 	switch {
 	case i >= 0:
-		// the test's cleanup had deleted the Job by then
+		// the cleanup of the test had deleted the Job by then
 		j.hold("failures", []string{failed.Items[i].Why}, nil, slices.Concat(j.True, []string{"client"}))
 	case j.State == "Failed":
 		j.missed = append(j.missed, "failures: the Job")
@@ -216,9 +217,10 @@ func (j *judged) judgeFailures(failed *failures.Failures) error {
 	return nil
 }
 
-// hold notes which groups of says no statement in said matches, and which statements are false.
+// hold notes which groups of regular expressions in says have no match in said (the sentences of an answer), and which
+// sentences are false. may lists what the sentences may claim in addition. what names the answer.
 func (j *judged) hold(what string, said []string, says [][]string, may []string) {
-	for i := range said { // names of nodes contain the namespace
+	for i := range said { // names of nodes contain the namespace, which differs from run to run
 		said[i] = strings.ReplaceAll(said[i], j.Namespace, "team")
 	}
 	for _, w := range unsaid(says, said) {
@@ -237,10 +239,10 @@ func screen(a *explain.Answer) ([]string, error) {
 	return []string{strings.Join(strings.Fields(b.String()), " ")}, err
 }
 
-// firstLines is the number of lines, of 80 columns each, that a reader surely reads.
+// firstLines is how many lines of 80 columns a user surely reads.
 const firstLines = 3
 
-// late returns the parts of the cause that are missing in the first lines of an answer, followed by these lines. It
+// late returns the parts of the cause that the first lines of an answer do not name, followed by these lines. It
 // returns nothing if no part is missing.
 func late(a *explain.Answer, says [][]string, namespace string) ([]string, error) {
 	var b strings.Builder
@@ -250,7 +252,7 @@ func late(a *explain.Answer, says [][]string, namespace string) ([]string, error
 	}
 	lines := strings.Split(b.String(), "\n")
 	first := strings.Join(strings.Fields(strings.ReplaceAll(strings.Join(lines[:min(len(lines), firstLines)], " "), namespace, "team")), " ")
-	quotes := strings.ReplaceAll(first, "'", `"`) // quotes within a quoted text are single
+	quotes := strings.ReplaceAll(first, "'", `"`) // inside a quoted text, quotes are single
 	if not := unsaid(says, []string{first, quotes}); len(not) > 0 {
 		return append(not, first), nil
 	}
@@ -262,8 +264,8 @@ func head(a *explain.Answer) string {
 	return strings.Join(said[:min(len(said), 4)], "\n      ")
 }
 
-// sum prints for each cause how many situations were missed. It fails the test if too many were missed, or if any
-// answer was false.
+// sum prints for each cause how many situations were missed: the answers do not name the cause. It fails the test if
+// these are too many, or if any answer was false.
 func sum(t *testing.T, all []*judged) {
 	t.Helper()
 	byCause := map[string][2]int{}
@@ -291,7 +293,7 @@ func sum(t *testing.T, all []*judged) {
 	if rate := 100 * (len(all) - missed) / max(len(all), 1); rate < enough {
 		t.Errorf("the staged cause is named in %d of %d situations (%d %%), less than %d %%", len(all)-missed, len(all), rate, enough)
 	}
-	// with fewer situations the rate means little
+	// with fewer situations this rate means little
 	if rate := 100 * (len(all) - late) / max(len(all), 1); rate < enough && len(all) > many {
 		t.Errorf("the staged cause stands in the first lines in %d of %d situations (%d %%), less than %d %%", len(all)-late, len(all), rate, enough)
 	}

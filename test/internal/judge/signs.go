@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// signatures maps the name of a cause to words that claim it. In an answer about a situation without this cause such
-// words are false.
+// signatures maps the name of a cause to words by which an answer claims this cause. In an answer about a situation
+// with another cause, these words are false.
 var signatures = map[string]*regexp.Regexp{
 	"client":     regexp.MustCompile(`(deleted|asked for|removed)[^.;]* by an API client|by an API client`),
 	"force":      regexp.MustCompile(`\bby force\b`),
@@ -48,7 +48,7 @@ var signatures = map[string]*regexp.Regexp{
 // asks for it)".
 var negated = regexp.MustCompile(`(?:;|,)? (?:and )?not (?:by|of|an?|its) [^(#;.:]*(?:\([^)]*\))?[^(#;.:]*|no pod had [^;.]*|one more would have [^;.]*|[Nn]othing in its spec[^;.]*|activeDeadlineSeconds is not set|missing: .*`)
 
-// quoted matches text that other programs wrote, such as a message of the kubelet.
+// quoted matches text that other programs wrote, such as a kubelet's message in an answer.
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
 var exitCode = regexp.MustCompile(`\bexit(?:ed)?(?: code)? (\d+)\b`)
@@ -92,7 +92,7 @@ func falsehoods(t *Told, may []string, said []string) (all []string) {
 	return all
 }
 
-// unsaid returns the groups of regular expressions of which no member matches in said.
+// unsaid returns those groups of regular expressions of which none matches in said.
 func unsaid(groups [][]string, said []string) (all []string) {
 	text := strings.Join(said, "\n")
 	for _, any := range groups {

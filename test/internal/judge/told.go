@@ -2,7 +2,8 @@ package judge
 
 import "time"
 
-// Told describes a staged situation. All of it comes from the test, nothing from Jobledger's log or answers.
+// Told describes what really happened in a staged situation. All of it comes from the test, and nothing from
+// Jobledger's log or answers.
 type Told struct {
 	Name      string `json:"name"`
 	Cause     string `json:"cause"`
@@ -12,7 +13,7 @@ type Told struct {
 	Namespace string `json:"namespace"`
 	Job       string `json:"job,omitempty"`
 	UID       string `json:"uid,omitempty"`
-	Pod       string `json:"pod,omitempty"` // the pod on which the test acted
+	Pod       string `json:"pod,omitempty"` // the pod to which the test did something
 	PodUID    string `json:"podUID,omitempty"`
 	CronJob   string `json:"cronJob,omitempty"`
 	CronUID   string `json:"cronUID,omitempty"`
@@ -22,18 +23,19 @@ type Told struct {
 	// at least one of each group.
 	Says    [][]string `json:"says,omitempty"`
 	PodSays [][]string `json:"podSays,omitempty"`
-	// True names further signatures that are true in this situation. Any other signature makes a sentence false.
+	// True names further causes that an answer may claim here (see signatures). A sentence that claims any other cause
+	// is false.
 	True []string `json:"true,omitempty"`
 	// Exits are the exit codes that containers had.
 	Exits []int32 `json:"exits,omitempty"`
 	// Untold says why the log of this mode cannot contain the cause. Says then has what an answer says instead.
 	Untold string `json:"untold,omitempty"`
 
-	// The state that the API server stored at the end of the situation.
+	// What the API server stored at the end of the situation.
 	State  string    `json:"state"` // Complete, Failed, Deleted, or Open
 	Reason string    `json:"reason,omitempty"`
 	Began  time.Time `json:"began"`
-	Over   time.Time `json:"over"` // the end of the situation; after it only the test's cleanup acts
+	Over   time.Time `json:"over"` // end of the situation; after it, only the test's cleanup acts
 
 	CronSays [][]string  `json:"cronSays,omitempty"` // like Says, for an answer about the CronJob
 	Ticks    []TickTruth `json:"ticks,omitempty"`
@@ -43,6 +45,6 @@ type Told struct {
 type TickTruth struct {
 	At      time.Time  `json:"at"`
 	Says    [][]string `json:"says,omitempty"`
-	Fate    []string   `json:"fate,omitempty"`    // its outcome (fate) is one of these
-	NotFate []string   `json:"notFate,omitempty"` // none of these
+	Fate    []string   `json:"fate,omitempty"`    // the outcome of the due time must be one of these
+	NotFate []string   `json:"notFate,omitempty"` // the outcome must be none of these
 }

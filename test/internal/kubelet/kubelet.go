@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Node is the name of the simulated node.
+// Node is the name of the node for which the test acts as the kubelet.
 const Node = "by-hand"
 
 // Kubelet writes pod statuses as a kubelet would.
@@ -22,7 +22,8 @@ type Kubelet struct {
 	exact  bool
 }
 
-// New registers the node, unless it exists already. The client must be allowed to write nodes and pod statuses.
+// New registers the node, unless it exists already, and returns its kubelet. The client must be allowed to write nodes
+// and pod statuses.
 func New(ctx context.Context, client kubernetes.Interface) (*Kubelet, error) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: Node}}
 	if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -35,7 +36,7 @@ func New(ctx context.Context, client kubernetes.Interface) (*Kubelet, error) {
 // conflict. So it can never make a pod run again that has ended.
 func (k *Kubelet) Exact() *Kubelet { return &Kubelet{client: k.client, exact: true} }
 
-// Place makes the pods of a template run on the node.
+// Place makes the pods of a template run on the node of this package.
 func Place(template *corev1.PodTemplateSpec) { template.Spec.NodeName = Node }
 
 // Run sets the pod to Running, and to Ready if ready is set.

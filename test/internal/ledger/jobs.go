@@ -12,13 +12,14 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/jobstatus"
 )
 
-// entry says in which list of uncountedTerminatedPods a UID is, or was.
+// entry says in which list of a Job's uncountedTerminatedPods the UID of a pod is, or was before it left.
 type entry struct {
-	succeeded bool // the list is that of succeeded pods
+	succeeded bool // the list is the one of succeeded pods
 	left      bool
 }
 
-// seeJob checks a new version of the Job.
+// seeJob checks a new version of the Job against the versions before. gone is true for the last version of a deleted
+// Job.
 func (a *Account) seeJob(job *batchv1.Job, gone bool) {
 	old := a.Job
 	a.Job, a.Gone = job, gone
@@ -45,7 +46,7 @@ func (a *Account) seeJob(job *batchv1.Job, gone bool) {
 	a.markExcess()
 }
 
-// checkStatus checks a written status against the version before, old.
+// checkStatus checks the status of a new version of the Job; old is the version before.
 func (a *Account) checkStatus(old, job *batchv1.Job) {
 	s := &job.Status
 	if old != nil {
@@ -72,7 +73,7 @@ func (a *Account) checkStatus(old, job *batchv1.Job) {
 	}
 }
 
-// checkSteps checks how a status differs from the one before.
+// checkSteps checks which fields of a status have changed since old, the version before, and how.
 func (a *Account) checkSteps(old, job *batchv1.Job) {
 	was, is := &old.Status, &job.Status
 	if Finished(old) {
@@ -86,8 +87,9 @@ func (a *Account) checkSteps(old, job *batchv1.Job) {
 	}
 }
 
-// checkGoesOn checks that a Job does not go on after its published status says that it has failed (J-112, J-123,
-// J-124). It uses the highest limits of any spec that the Job had. While the Job may adopt pods, it may go on (J-018).
+// checkGoesOn checks that no pod is created for a Job after its published status shows that it has failed (J-112,
+// J-123, J-124). It uses the highest limits of any spec that the Job had. While the Job may adopt pods, it may go on
+// (J-018).
 func (a *Account) checkGoesOn(job *batchv1.Job) {
 	if True(job, batchv1.JobFailureTarget) || True(job, batchv1.JobSuccessCriteriaMet) || a.claiming() {
 		return
@@ -104,8 +106,8 @@ func (a *Account) checkGoesOn(job *batchv1.Job) {
 	}
 }
 
-// claiming reports whether the Job may be adopting pods: it ever had a pod that another client took away, or that the
-// Job did not create.
+// claiming reports whether the Job may be adopting pods: it had a pod at some time that another client took away, or
+// that the Job's controller did not create.
 func (a *Account) claiming() bool {
 	for _, p := range a.pods {
 		if p.released || p.stray && !a.ledger.config.Builtin {
@@ -118,7 +120,7 @@ func (a *Account) claiming() bool {
 // checkLists checks the lists of uncounted pods. The UID of a pod enters one list, once. It moves to the counter after
 // its finalizer was removed, or in the write that finishes the Job (J-085, J-087, J-088).
 func (a *Account) checkLists(job *batchv1.Job) {
-	now := map[types.UID]bool{} // UIDs in the lists; true: in that of succeeded pods
+	now := map[types.UID]bool{} // UIDs in the lists; true: in the list of succeeded pods
 	lists := uncounted(job)
 	for _, uid := range slices.Concat(lists.Succeeded, lists.Failed) {
 		if _, twice := now[uid]; twice {
@@ -170,12 +172,12 @@ func (a *Account) checkEvidence(job *batchv1.Job) {
 	}
 }
 
-// checkIndexes checks completedIndexes and failedIndexes (J-039 to J-041, J-117, J-126).
+// checkIndexes checks the status fields completedIndexes and failedIndexes (J-039 to J-041, J-117, J-126).
 func (a *Account) checkIndexes(old, job *batchv1.Job) {
 	s := &job.Status
 	completed, failed := Indexes(s.CompletedIndexes), Indexes(deref(s.FailedIndexes, ""))
 	if n := int(s.Succeeded); n != len(completed) && (n < len(completed) || a.spec.leastCompletions == a.spec.mostCompletion) {
-		// a change of completions may delay it (J-236)
+		// the status may show a change of completions a bit later (J-236)
 		a.complain("J-039", "succeeded is %d, but %d indexes are completed", n, len(completed))
 	}
 	had, lost := map[int]bool{}, map[int]bool{}

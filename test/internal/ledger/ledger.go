@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// Config holds what a history does not show.
+// Config says what a recorded history of Jobs and pods does not show.
 type Config struct {
 	// Stripped reports whether a user removed the tracking finalizer of a pod, or perhaps tried to. If nil, no user
 	// did.
@@ -33,7 +33,7 @@ type Violation struct {
 	Version uint64
 	Rule    string
 	Job     string
-	UID     types.UID // of the Job
+	UID     types.UID // UID of the Job
 	What    string
 }
 
@@ -41,15 +41,15 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s broken at version %d, job %s: %s", v.Rule, v.Version, v.Job, v.What)
 }
 
-// Ledger checks a history, Job by Job.
+// Ledger checks a recorded history of Jobs and pods against rules that must always hold, Job by Job.
 type Ledger struct {
 	config Config
 	jobs   map[types.UID]*Account
-	owner  map[types.UID]types.UID // by pod: the Job that it belongs to, or belonged to last
+	owner  map[types.UID]types.UID // by UID of the pod: UID of the Job to which it belongs, or belonged last
 	found  []Violation
 }
 
-// New returns an empty ledger.
+// New returns a ledger that has not seen any version yet.
 func New(config Config) *Ledger {
 	if config.Stripped == nil {
 		config.Stripped = func(types.UID) bool { return false }
@@ -57,7 +57,7 @@ func New(config Config) *Ledger {
 	return &Ledger{config: config, jobs: map[types.UID]*Account{}, owner: map[types.UID]types.UID{}}
 }
 
-// Read returns a ledger with a whole history, which must be in the order of its versions.
+// Read returns a ledger that has checked a whole history. all must be in the order in which the versions were stored.
 func Read(config Config, all []history.Change) *Ledger {
 	l := New(config)
 	for _, c := range all {
@@ -66,7 +66,7 @@ func Read(config Config, all []history.Change) *Ledger {
 	return l
 }
 
-// See adds the next version of the history, and checks it.
+// See checks the next version of an object in the history.
 func (l *Ledger) See(c history.Change) {
 	if c.Job != nil {
 		a := l.account(c.Job.UID)
@@ -110,11 +110,11 @@ func (l *Ledger) Accounts() []*Account {
 	})
 }
 
-// Account is a Job and its pods, as far as the history was read.
+// Account is what the history shows of one Job and its pods, up to the version that was read last.
 type Account struct {
 	ledger  *Ledger
 	UID     types.UID
-	Job     *batchv1.Job // the newest version; nil before the first
+	Job     *batchv1.Job // the newest version; nil before the first one
 	Gone    bool
 	version uint64
 	seen    time.Time // when the test received the newest version of the Job or a pod
@@ -125,11 +125,12 @@ type Account struct {
 	entries map[types.UID]entry // every UID that was ever in uncountedTerminatedPods
 
 	spec   bounds
-	wanted []wish // numbers of pods that the specs wanted, in their order
-	// From the status in which the end of the Job was decided. If completions are lowered later, the sets of indexes
+	wanted []wish // how many pods each version of the spec wanted, in order
+	// What the status said when the end of the Job was decided. If completions are lowered later, the sets of indexes
 	// shrink (J-039).
-	verdict indexCounts // in the version with FailureTarget
-	policy  bool        // in the version with SuccessCriteriaMet: a rule of the success policy was met
+	verdict indexCounts // numbers in the version with the condition FailureTarget
+	// in the version with the condition SuccessCriteriaMet: the indexes meet a rule of the success policy
+	policy bool
 }
 
 // indexCounts are the numbers of failed and of completed indexes.
@@ -148,8 +149,8 @@ func (a *Account) complain(rule, format string, args ...any) {
 	})
 }
 
-// bounds holds the lowest and highest values that fields of the spec ever had. A controller may act on any version that
-// it has seen.
+// bounds has the lowest and highest values that fields of the Job's spec had so far. A controller may act on any
+// version that it has seen.
 type bounds struct {
 	seen                             bool
 	leastParallel, mostParallel      int32
@@ -158,7 +159,8 @@ type bounds struct {
 	leastFailedIndexes               int32
 	mostFailedIndexes                int32
 	leastDeadline                    int64 // 0: there was no deadline
-	replacesEarly                    bool  // at some time, a pod that was being deleted counted as failed (J-022)
+	// in some version of the spec, a pod that is being deleted counted as failed (J-022)
+	replacesEarly bool
 }
 
 func (b *bounds) note(s *batchv1.JobSpec) {
@@ -182,7 +184,8 @@ func (b *bounds) note(s *batchv1.JobSpec) {
 
 // completions is -1 if unset
 type wish struct {
-	parallel, completions int32 // completions is -1 if unset; until is when the next version was seen
+	// completions is -1 if unset; until is when the test received the next version of the spec
+	parallel, completions int32
 	until                 time.Time
 }
 

@@ -21,16 +21,16 @@ type pod struct {
 	gone        bool
 	index       int  // completion index; -1: none
 	stray       bool // not created by a command of Jobledger
-	released    bool // its owner or its labels ever showed that it is not the Job's
+	released    bool // its owner or its labels showed at some time that it is not the Job's
 	everTracked bool
-	succeeded   bool      // ever Succeeded
-	credit      bool      // ever Succeeded while it had the finalizer
-	failed      bool      // ever Failed while it had the finalizer
+	succeeded   bool      // Succeeded in some version
+	credit      bool      // Succeeded in some version, while it had the finalizer
+	failed      bool      // Failed in some version, while it had the finalizer
 	deleted     bool      // deleted while it had the finalizer, before it ended
 	leaving     bool      // its deletion was requested
 	ended       time.Time // when it was first seen as ended
 	inactive    time.Time // when it was first seen as ended or as being deleted
-	excess      bool      // it may ever have been surplus, so it may stay uncounted (J-073)
+	excess      bool      // it was perhaps surplus at some time, so that it may stay uncounted (J-073)
 	ignored     bool      // a rule of the podFailurePolicy says that its failure does not count (J-114)
 	afterwards  bool      // deleted before it ended, and after the Job's success was stored (J-142)
 }
@@ -39,7 +39,8 @@ func (p *pod) tracked() bool  { return !p.gone && Tracked(p.now) }
 func (p *pod) terminal() bool { return Terminal(p.now) }
 func (p *pod) live() bool     { return !p.gone && Live(p.now) }
 
-// seePod notes and checks a new version of a pod.
+// seePod checks a new version of a pod, and remembers what it shows. gone is true for the last version of a deleted
+// pod.
 func (a *Account) seePod(now *corev1.Pod, gone bool) {
 	p := a.pods[now.UID]
 	fresh := p == nil
@@ -67,7 +68,7 @@ func (a *Account) seePod(now *corev1.Pod, gone bool) {
 }
 
 func (p *pod) noteEnd(at time.Time) {
-	tracked := Tracked(p.now) // for a deleted pod, in its last version
+	tracked := Tracked(p.now) // of a deleted pod: in its last version
 	p.everTracked = p.everTracked || tracked
 	if p.terminal() && p.ended.IsZero() {
 		p.ended = at
@@ -165,8 +166,8 @@ func (a *Account) checkCreated(p *pod) {
 	}
 }
 
-// meddled reports whether a client took another pod of the same index away, or such a pod was deleted and then
-// succeeded. It may end at any time and in any way, also while the new pod is being created.
+// meddled reports whether another pod of the same index can end at any time and in any way, even while the new pod p is
+// being created: a client took that pod away from the Job, or it was deleted and then succeeded.
 func (a *Account) meddled(p *pod) bool {
 	for _, other := range a.pods {
 		if other != p && other.index == p.index && (other.released || other.stray || other.deleted && other.succeeded || a.ledger.config.Stripped(other.now.UID)) {
@@ -204,10 +205,10 @@ func (a *Account) checkIndexWants(p *pod, i int) {
 // mayFail reports whether a status may count the pod as failed (J-022, J-038).
 func (p *pod) mayFail(a *Account, job *batchv1.Job) bool {
 	switch failing := p.everTracked && True(job, batchv1.JobFailureTarget); {
-	case p.ignored: // it may be counted before it ends, as all pods of a failing Job are
+	case p.ignored: // this pod may be counted before it ends, like all pods of a failing Job
 		return failing && p.ended.After(a.failing.Add(-lag))
 	case p.afterwards:
-		return false // it does not count, however it ended
+		return false // such a pod does not count, however it ended
 	case p.failed, failing:
 		return true
 	default:
@@ -239,13 +240,13 @@ func (a *Account) accounted(p *pod) bool {
 	return isIndexed(a.Job) && (p.succeeded || p.now.Status.Phase == corev1.PodSucceeded) && Indexes(a.Job.Status.CompletedIndexes)[p.index]
 }
 
-// lag is the longest time by which a controller's view of pods may be older than the API server's. A pod that ended 9 s
+// lag is how much older a controller's view of the pods may be than what the API server stores. A pod that ended 9 s
 // ago may still be active in that view.
 const lag = 10 * time.Second
 
-// perhapsLive reports whether a pod may be active in the controller's view. For 10 s after a change of the spec, this
-// includes pods that ended less than 10 s ago, because a controller that acts on the change may not know of their end.
-// Without a change of the spec nothing makes such a pod surplus.
+// perhapsLive reports whether the controller may take a pod to be active. For 10 s after a change of the spec, this
+// includes pods that ended less than 10 s before: a controller that acts on the change may not know of their end.
+// Without a change of the spec, nothing makes such a pod surplus.
 func (a *Account) perhapsLive(p *pod) bool {
 	return p.live() || !a.edited.IsZero() && a.seen.Sub(a.edited) < lag && a.seen.Sub(p.inactive) < lag
 }
@@ -310,8 +311,8 @@ func indexOf(p *corev1.Pod) int {
 	return index
 }
 
-// Indexes parses an index set such as 1,3-5. It skips text that it cannot parse; the number of indexes then shows the
-// error.
+// Indexes parses a set of indexes such as 1,3-5. It skips text that it cannot parse; the wrong number of indexes then
+// shows the error.
 func Indexes(text string) map[int]bool {
 	set := map[int]bool{}
 	for part := range strings.SplitSeq(text, ",") {

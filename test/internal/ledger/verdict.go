@@ -51,8 +51,8 @@ func (a *Account) validIndex(p *pod) bool {
 	return !isIndexed(a.Job) || p.index >= 0 && p.index < int(a.spec.leastCompletions)
 }
 
-// Settle checks a Job that must have finished, with nothing in flight: no pod has a finalizer, the counters include all
-// pods, and the history confirms the reason for the Job's end (J-102, J-168).
+// Settle checks a Job that must have ended completely: no pod has a finalizer, the counters include all pods, and the
+// history confirms the reason for the end (J-102, J-168). It returns the violations that it finds.
 func (a *Account) Settle() []Violation {
 	before := len(a.ledger.found)
 	for _, p := range a.sortedPods() {
@@ -81,7 +81,7 @@ func (a *Account) checkForgotten() {
 	}
 	done, credits := Indexes(a.Job.Status.CompletedIndexes), 0
 	for _, p := range a.sortedPods() {
-		e, listed := a.entries[p.now.UID] // a pod listed as failed stays failed, however it ended (J-034)
+		e, listed := a.entries[p.now.UID] // a pod that was listed as failed stays failed, however it ended (J-034)
 		if !p.credit || p.deleted || !a.mustCount(p) || listed && !e.succeeded {
 			continue
 		}
@@ -95,7 +95,7 @@ func (a *Account) checkForgotten() {
 	}
 }
 
-// checkComplete checks that a Job that is Complete has reached its goal.
+// checkComplete checks that a Job with the condition Complete has as many successes as its spec asks for.
 func (a *Account) checkComplete(reason string) {
 	s := &a.Job.Status
 	switch completions := a.Job.Spec.Completions; {
@@ -177,10 +177,10 @@ func (a *Account) policyMatched(message string) bool {
 	return false
 }
 
-// Pods returns how many pods the Job ever had.
+// Pods returns how many pods the Job had so far.
 func (a *Account) Pods() int { return len(a.pods) }
 
-// Succeeded returns the pods that ever were Succeeded: their indexes by UID; -1 for no index.
+// Succeeded returns the pods that were Succeeded in some version: their indexes by UID; -1 for no index.
 func (a *Account) Succeeded() map[types.UID]int {
 	all := map[types.UID]int{}
 	for uid, p := range a.pods {

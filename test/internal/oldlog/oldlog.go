@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Write writes a log into dir. The log belongs to a controller whose log may have at most that many bytes, and is three
-// quarters full. Write returns the last sequence.
+// Write writes a log into dir as a controller would leave it whose log may have at most most bytes; it is three
+// quarters full. Write returns the number (sequence) of the last record.
 func Write(dir string, most int64) (events.Sequence, error) {
 	log, err := open.Log(dir, store.Options{MaxBytes: most})
 	if err != nil {

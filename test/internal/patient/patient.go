@@ -9,7 +9,7 @@ import (
 // again is the time between two checks of Eventually.
 const again = 100 * time.Millisecond
 
-// Eventually returns when is returns true. It calls is every 100 ms.
+// Eventually calls is every 100 ms, and returns when is returns true. what describes the condition, for the error.
 func Eventually(ctx context.Context, t testing.TB, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(again)
@@ -23,7 +23,7 @@ func Eventually(ctx context.Context, t testing.TB, what string, is func() bool) 
 	}
 }
 
-// Pass waits for d, as people do before they act.
+// Pass waits for the time d, as people do before they act.
 func Pass(ctx context.Context, t testing.TB, d time.Duration) {
 	t.Helper()
 	select {

@@ -39,7 +39,7 @@ func Keep(ctx context.Context, from, kubeconfig string, settings *events.Setting
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	// lock, address and key of the process: only the next writer of the log needs them
+	// these files (lock, address, key) are for the process that writes the log
 	for _, name := range []string{"LOCK", "SERVER", "KEY"} {
 		if err := os.Remove(filepath.Join(from, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -48,8 +48,9 @@ func Keep(ctx context.Context, from, kubeconfig string, settings *events.Setting
 	return os.CopyFS(to, os.DirFS(from))
 }
 
-// seal runs the controller once more, in this process, with a small limit for the size of files, for which the program
-// has no flag. The controller finds an empty cluster and a full file, and begins the next file.
+// seal runs the controller once more, in this process, so that it completes (seals) the newest file. It sets a small
+// limit for the size of files, for which the program has no flag. The controller finds an empty cluster and a full
+// file, and begins the next file.
 func seal(ctx context.Context, dir, kubeconfig string, settings *events.Settings) error {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}, nil)
@@ -81,7 +82,7 @@ func seal(ctx context.Context, dir, kubeconfig string, settings *events.Settings
 	}
 }
 
-// pack compresses the sealed files.
+// pack compresses the complete (sealed) files of the log.
 func pack(ctx context.Context, dir string) (err error) {
 	log, err := open.Log(dir, store.Options{RotateBytes: fileBytes})
 	if err != nil {
@@ -100,8 +101,8 @@ func pack(ctx context.Context, dir string) (err error) {
 	}
 }
 
-// trim removes the free pages of the newest file. A controller reserves some 20 MB there, so that it never has to wait
-// for space.
+// trim removes the free pages of the log's newest file. A controller reserves some 20 MB there, so that it never has to
+// wait for space.
 func trim(dir string) (err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	if err != nil || len(files) == 0 {

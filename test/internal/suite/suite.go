@@ -14,14 +14,15 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// Suite holds what the tests of a package share. It is read-only after Main has started the tests.
+// Suite has what the tests of a package share: a control plane and a program. It is read-only after Main has started
+// the tests.
 type Suite struct {
 	*controlplane.ControlPlane
-	Admin   kubernetes.Interface // may do everything; uses protobuf, which needs less processor time
+	Admin   kubernetes.Interface // client with all rights; it uses protobuf, which needs less processor time
 	Program string               // path of the jobledger program
 }
 
-// Options holds the special needs of a package.
+// Options says what a package needs in addition to a plain control plane and program.
 type Options struct {
 	Tags        []string // build tags for jobledger
 	Controllers []string // controllers of kube-controller-manager, see controlplane.Options
@@ -48,7 +49,7 @@ func (s *Suite) run(m *testing.M, options Options) (status int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ctx := context.Background() // no time limit for the build; controlplane limits its own start
+	ctx := context.Background() // the build has no time limit, and controlplane limits its own start
 	if s.Program, err = built.Program(ctx, dir, options.Tags...); err != nil {
 		return 0, err
 	}
