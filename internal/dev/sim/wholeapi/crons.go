@@ -7,8 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
@@ -78,9 +78,18 @@ func (c Crons) GetRun(ctx context.Context, namespace, name string) (*kubewire.Jo
 	return kubewire.Jobs.Of(job)
 }
 
+// decoder decodes Jobs and CronJobs. client-go's scheme has all types of Kubernetes, and brings client-go along.
+var decoder = func() runtime.Decoder {
+	scheme := runtime.NewScheme()
+	if err := batchv1.AddToScheme(scheme); err != nil {
+		panic(err)
+	}
+	return serializer.NewCodecFactory(scheme).UniversalDeserializer()
+}()
+
 // decoded decodes the object in the body of a request.
 func decoded[O runtime.Object](b kubewire.Body) (o O, err error) {
-	read, _, err := scheme.Codecs.UniversalDeserializer().Decode(b.Bytes, nil, nil)
+	read, _, err := decoder.Decode(b.Bytes, nil, nil)
 	if err != nil {
 		return o, fmt.Errorf("decode what is to be written: %w", err)
 	}
