@@ -157,9 +157,9 @@ natsd := $(CURDIR)/bin/test/natsd
 
 # Tests that have one goroutine, or measure memory, and take long under the race detector run plain.
 # So do those of a cluster of NATS servers, whose own time it is.
-lonely := ^(TestScriptsWithRestarts|TestTheFence|TestWrongWaysAreFound|TestScriptsDivided|TestFloods|TestDueFloods|TestPodsThatCannotGoDoNotFillTheLog|TestAStartAfterAKillAtEachMoment|TestAKillBetweenParts|TestAKillLosesNoCountInSilence|TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain|TestAFileHoldsTenTimesItsStates|TestSharedSpecsAreTheirOwn|TestWhatAPodSaysIsBounded|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestOneBadFileHidesNoOther|TestAnOpenFinishesWhatWasPruned|TestDamagedSideFilesAreHarmless|TestTornCommit|TestBboltReadsWhatWeWrite|TestMissingFileIsFound|TestAJobThatIsNotThereCostsNoRead|TestALargeBatchIsPackedInParts|TestPackedFilesAreTheSameLog|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestARecordThatSeveralServersKnewIsNotWaitedFor|TestAReplicatedStreamThatIsMadeTakesAtomicBatches|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
+lonely := ^(TestScriptsWithRestarts|TestTheFence|TestWrongWaysAreFound|TestScriptsDivided|TestFloods|TestDueFloods|TestPodsThatCannotGoDoNotFillTheLog|TestAStartAfterAKillAtEachMoment|TestAKillBetweenParts|TestAKillLosesNoCountInSilence|TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain|TestAFileHoldsTenTimesItsStates|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestOneBadFileHidesNoOther|TestAnOpenFinishesWhatWasPruned|TestDamagedSideFilesAreHarmless|TestTornCommit|TestBboltReadsWhatWeWrite|TestMissingFileIsFound|TestAJobThatIsNotThereCostsNoRead|TestALargeBatchIsPackedInParts|TestPackedFilesAreTheSameLog|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestARecordThatSeveralServersKnewIsNotWaitedFor|TestAReplicatedStreamThatIsMadeTakesAtomicBatches|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
 # The packages of these tests; internal/dev/archtest finds one that is left out.
-lonelies := ./reconciler/loop ./store/boltlog ./store/internal/streamindex ./store/natslog/fence ./events/informer ./events/nats/embedded ./events/nats/publish
+lonelies := ./reconciler/loop ./store/boltlog ./store/internal/streamindex ./store/natslog/fence ./events/nats/embedded ./events/nats/publish
 # Of these, the ones in the core: make test runs the others plain, with all of their tests.
 lonely_here = $(if $(WHOLE),$(lonelies),$(shell printf '%s\n' $(lonelies) | grep -E '$(core)'))
 
@@ -311,7 +311,7 @@ BENCH ?= .
 BASE ?=
 COUNT ?= 1
 beside := ./events/nats/publish ./internal/dev/sim/joblog ./internal/read/history ./projector ./reconciler/loop ./reconciler/replay ./store/boltlog ./store/livetail
-alone := ./events/informer ./reconciler
+alone := ./events/observation ./reconciler
 micro_file = bin/bench-$(shell git describe --always --dirty)$(if $(QUICK),-quick).txt
 micro = go test -p 1 -run '^$$' -bench '$(BENCH)' -count $(COUNT) -timeout 2h $(if $(QUICK),-short)
 .PHONY: bench-micro

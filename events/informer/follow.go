@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/jobledger/jobledger/events"
 )
 
 // Backoff between the end of a watch that cannot be resumed and the next list. Each wait is a random duration from the
@@ -22,7 +24,7 @@ const (
 
 // follower keeps a reflector running for one resource, and restarts it on request.
 type follower struct {
-	listing  *listing
+	resource events.Resource
 	source   *source
 	expected any
 	store    cache.ReflectorStore

@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/observation"
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
@@ -25,71 +26,39 @@ type Sink interface {
 	Observe(o events.Observation)
 }
 
-// Config configures an informer. Client, Mode, Key and Sink are required.
+// Config configures an informer. Client, Sink and the feed's Mode and Key are required.
 type Config struct {
 	Client    kubernetes.Interface
-	Namespace string          // watched namespace; empty for all
-	Mode      events.Mode     // selects the Jobs that this controller runs
-	Draining  bool            // do not take new Jobs
-	Others    bool            // also report the Jobs of other controllers (events.Settings.ObserveOthers)
-	CronJobs  bool            // also watch CronJobs
-	Gangs     bool            // report whether a controller owns a Job (events.GangRule.AsksBeta)
-	Identity  events.Identity // identity of the log, to recognise pods that this log created
-	Key       events.Key      // key of the log, which hashes specs and templates; New refuses the zero key
+	Namespace string // watched namespace; empty for all
 	Sink      Sink
-	Keeper    Keeper // gets what the executor needs of unfinished Jobs and of CronJobs; may be nil
-	Known     Known  // objects that exist according to the log; zero when it knows none
-	// KeepLabels lists the labels of Jobs to record; nil for UsualLabels, empty for none.
-	KeepLabels []string
-	Messages   *Messages    // decides how much is recorded of what containers write; nil for all
-	Logger     *slog.Logger // nil for the default
-	// Foreign is called with spec.managedBy of each new Job that is not ours (J-204). It must return at once; may be
-	// nil.
-	Foreign func(managedBy string)
-	// Finished is called with each version of a Job of ours that has finished and is not being deleted. It must return
-	// at once, and must not keep the Job; may be nil.
-	Finished func(*kubewire.Job)
+	// Feed says what is observed, and how. New refuses the zero key, and sets Now and Relist. The informer uses its
+	// Logger, too.
+	Feed observation.Config
 }
 
 func (c *Config) validate() error {
 	switch {
 	case c.Client == nil:
 		return errors.New("informer: no client")
-	case c.Key == events.Key{}:
+	case c.Feed.Key == events.Key{}:
 		return errors.New("informer: no key")
 	case c.Sink == nil:
 		return errors.New("informer: no sink")
-	case c.Mode != events.ModeDelegated && c.Mode != events.ModeAll && c.Mode != events.ModeObserve:
-		return fmt.Errorf("informer: unknown mode %d", c.Mode)
+	case c.Feed.Mode != events.ModeDelegated && c.Feed.Mode != events.ModeAll && c.Feed.Mode != events.ModeObserve:
+		return fmt.Errorf("informer: unknown mode %d", c.Feed.Mode)
 	}
-	c.defaults()
+	if c.Feed.Logger == nil {
+		c.Feed.Logger = slog.Default()
+	}
 	return nil
-}
-
-func (c *Config) defaults() {
-	if c.Keeper == nil {
-		c.Keeper = nobody{}
-	}
-	if c.Foreign == nil {
-		c.Foreign = func(string) {}
-	}
-	if c.Finished == nil {
-		c.Finished = func(*kubewire.Job) {}
-	}
-	if c.KeepLabels == nil {
-		c.KeepLabels = UsualLabels
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
 }
 
 // Informer watches Jobs, pods and CronJobs. Any goroutine may call its methods; Run may be called once.
 type Informer struct {
 	sink      Sink
 	logger    *slog.Logger
-	feed      *Feed
-	followers []*follower   // one per resource of the feed
+	feed      *observation.Feed
+	followers []*follower   // one per resource of the feed, in the order of their first lists
 	proofs    patience      // limits how often a live read may report a rewind
 	failed    chan error    // receives the first error that ends Run
 	stopped   chan struct{} // closed when Run ends
@@ -100,22 +69,18 @@ func New(config Config) (*Informer, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	return newInformer(config, NewFeed(config)), nil
-}
-
-func newInformer(config Config, feed *Feed) *Informer {
-	i := &Informer{sink: config.Sink, logger: config.Logger, feed: feed, failed: make(chan error, 1), stopped: make(chan struct{})}
-	for _, r := range feed.resources {
-		i.followers = append(i.followers, r.follow(&config, i.fail, i.stopped))
+	i := &Informer{
+		sink: config.Sink, logger: config.Feed.Logger, failed: make(chan error, 1), stopped: make(chan struct{}),
 	}
-	feed.relist = i.restart
-	feed.now = func() events.Time { return events.At(time.Now()) }
-	return i
+	config.Feed.Now, config.Feed.Relist = func() events.Time { return events.At(time.Now()) }, i.restart
+	i.feed = observation.NewFeed(config.Feed)
+	i.followers = i.follow(&config)
+	return i, nil
 }
 
-// Run lists, watches and delivers observations until ctx ends, and then returns nil. It returns ErrUnusable when the
-// API server breaks a promise, for example with a resourceVersion that is not a number. It logs and retries failed
-// requests.
+// Run lists, watches and delivers observations until ctx ends, and then returns nil. It returns observation.ErrUnusable
+// when the API server breaks a promise, for example with a resourceVersion that is not a number. It logs and retries
+// failed requests.
 func (i *Informer) Run(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, logr.FromSlogHandler(i.logger.Handler()))
 	group, ctx := errgroup.WithContext(ctx)
@@ -154,7 +119,7 @@ func (i *Informer) fail(err error) {
 // deliver passes the queue to the sink until ctx ends.
 func (i *Informer) deliver(ctx context.Context) {
 	for {
-		o, ok := i.feed.queue.next(ctx)
+		o, ok := i.feed.Next(ctx)
 		if !ok {
 			return
 		}
@@ -165,7 +130,7 @@ func (i *Informer) deliver(ctx context.Context) {
 // restart lists a resource again.
 func (i *Informer) restart(r events.Resource) {
 	for _, f := range i.followers {
-		if f.listing.resource == r {
+		if f.resource == r {
 			f.restart()
 		}
 	}
@@ -191,7 +156,7 @@ func (i *Informer) Sure() bool {
 	return true
 }
 
-// Wrote records the resourceVersion in the answer to one of our own requests, by [Feed.Wrote].
+// Wrote records the resourceVersion in the answer to one of our own requests, by [observation.Feed.Wrote].
 func (i *Informer) Wrote(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool) {
 	i.feed.Wrote(life, r, uid, version, dropped)
 }
@@ -230,18 +195,18 @@ func (p *patience) take(now time.Time) bool {
 }
 
 // Waiting returns the number of observations that the sink has not taken yet.
-func (i *Informer) Waiting() int { return i.feed.queue.len() }
+func (i *Informer) Waiting() int { return i.feed.Waiting() }
 
-// ObserveJob returns the observation of a Job from a live read, by [Feed.ObserveJob].
+// ObserveJob returns the observation of a Job from a live read, by [observation.Feed.ObserveJob].
 func (i *Informer) ObserveJob(job *kubewire.Job) events.Observation { return i.feed.ObserveJob(job) }
 
-// ObserveRun returns the observation of a CronJob's Job from a live read, by [Feed.ObserveRun].
+// ObserveRun returns the observation of a CronJob's Job from a live read, by [observation.Feed.ObserveRun].
 func (i *Informer) ObserveRun(job *kubewire.Job) events.Observation { return i.feed.ObserveRun(job) }
 
-// ObserveCronJob returns the observation of a CronJob from a live read, by [Feed.ObserveCronJob].
+// ObserveCronJob returns the observation of a CronJob from a live read, by [observation.Feed.ObserveCronJob].
 func (i *Informer) ObserveCronJob(cronJob *kubewire.CronJob) events.Observation {
 	return i.feed.ObserveCronJob(cronJob)
 }
 
-// ObservePod returns the observation of a pod from a live read, by [Feed.ObservePod].
+// ObservePod returns the observation of a pod from a live read, by [observation.Feed.ObservePod].
 func (i *Informer) ObservePod(pod *kubewire.Pod) events.Observation { return i.feed.ObservePod(pod) }

@@ -4,17 +4,18 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/wire/kubewire"
+	"github.com/jobledger/jobledger/events/observation"
 )
 
 type starter = func(change ...func(*Config)) (*Informer, *recorder)
@@ -244,8 +245,8 @@ func TestRestoredClusterIsBelieved(t *testing.T) {
 		relist()
 		expectRewind(t, r.take(), "epoch 2: {Resource:jobs Known:3 Found:1 Object:}", "listing [jobs pods]: relist, seen [0 0]",
 			"job a v1", "synced [jobs] at [1]", "synced [pods] at [1]")
-		if !slices.Contains(r.log, "reset to epoch 2") {
-			t.Errorf("the keeper was told %q", r.log)
+		if !slices.Contains(r.Log(), "reset to epoch 2") {
+			t.Errorf("the keeper was told %q", r.Log())
 		}
 	})
 }
@@ -317,49 +318,6 @@ func TestRestoredClusterIsFoundByWhatWasWritten(t *testing.T) {
 	})
 }
 
-// While a list is under way, an answer may have a newer version than the list. That proves nothing.
-func TestListThatAWriteOvertookIsNoRewind(t *testing.T) {
-	feed := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
-	job := testJob("a")
-	job.ResourceVersion = "5"
-	if err := feed.ListJobs([]*batchv1.Job{job.DeepCopy()}, "6"); err != nil {
-		t.Fatal(err)
-	}
-	feed.asking(&feed.jobs.listing)
-	feed.Wrote(testIdentity, events.Jobs, job.UID, 9, false)
-	if err := feed.jobs.replace([]*kubewire.Job{wireJob(job)}, "8", true); err != nil || feed.identity.Epoch != 1 {
-		t.Errorf("epoch %d, %v", feed.identity.Epoch, err)
-	}
-	feed.asking(&feed.jobs.listing)
-	if err := feed.jobs.replace([]*kubewire.Job{wireJob(job)}, "8", true); err != nil || feed.identity.Epoch != 2 {
-		t.Errorf("asked for after the answer: epoch %d, %v", feed.identity.Epoch, err)
-	}
-}
-
-// A pod that is being deleted loses its last finalizer. The answer has the version with which the pod went. A list that
-// shows this version again is of a cluster in which the pod was never removed.
-func TestRemovedPodThatIsThereAgainProvesARewind(t *testing.T) {
-	feed := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
-	job := testJob("a")
-	pod := func() []*corev1.Pod {
-		pod := testPod("a-1", of(job), finalizer(events.TrackingFinalizer))
-		pod.ResourceVersion = "6"
-		return []*corev1.Pod{pod}
-	}
-	job.ResourceVersion = "5"
-	if err := errors.Join(feed.ListJobs([]*batchv1.Job{job.DeepCopy()}, "6"), feed.ListPods(pod(), "6")); err != nil {
-		t.Fatal(err)
-	}
-	feed.Wrote(testIdentity, events.Pods, "uid-a-1", 6, false) // a read
-	if err := feed.ListPods(pod(), "8"); err != nil || feed.identity.Epoch != 1 {
-		t.Fatalf("it is as it was: epoch %d, %v", feed.identity.Epoch, err)
-	}
-	feed.Wrote(testIdentity, events.Pods, "uid-a-1", 6, true)
-	if err := feed.ListPods(pod(), "9"); err != nil || feed.identity.Epoch != 2 {
-		t.Errorf("it is there again: epoch %d, %v", feed.identity.Epoch, err)
-	}
-}
-
 func TestLiveReadProvesARewindOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		c.set(testJob("a"))
@@ -414,11 +372,17 @@ func TestKnownToTheLogButNotListedIsGone(t *testing.T) {
 		job := testJob("a")
 		c.set(job)
 		c.set(testPod("a-1", of(job)))
-		ref := refOf(wireJob(job))
+		ref := events.JobRef{Namespace: job.Namespace, Name: job.Name, UID: job.UID}
 		_, r := start(func(config *Config) {
-			config.Known = Known{
-				Jobs:        []KnownJob{{ref, 70, true, ""}, {events.JobRef{Namespace: "default", Name: "z", UID: "uid-z"}, 60, true, ""}},
-				Pods:        []KnownPod{{"uid-a-1", "default", ref, 80}, {"uid-a-0", "default", ref, 75}},
+			config.Feed.Known = observation.Known{
+				Jobs: []observation.KnownJob{
+					{Job: ref, Version: 70, Managed: true},
+					{Job: events.JobRef{Namespace: "default", Name: "z", UID: "uid-z"}, Version: 60, Managed: true},
+				},
+				Pods: []observation.KnownPod{
+					{UID: "uid-a-1", Namespace: "default", Owner: ref, Version: 80},
+					{UID: "uid-a-0", Namespace: "default", Owner: ref, Version: 75},
+				},
 				JobsVersion: 70, PodsVersion: 80,
 			}
 		})
@@ -445,66 +409,58 @@ func TestRelistOnDemandTellsItsReason(t *testing.T) {
 	})
 }
 
-// O-050, O-058: only the given mode and a Job's managedBy decide whether the Job is run.
-// O-053: a Job with another managedBy is reported only if it is observed, and so are its pods. No object of such a Job
-// is kept for commands.
-func TestUnmanagedJobsAndTheirPodsAreNotTold(t *testing.T) {
-	for _, tt := range []struct {
-		name, managedBy string
-		mode            events.Mode
-		told            bool
-		observed        bool
-	}{
-		{"delegated runs what is given to it", events.ManagedBy, events.ModeDelegated, true, false},
-		{"delegated leaves plain Jobs alone", "", events.ModeDelegated, false, false},
-		{"delegated leaves the built-in controller's Jobs alone", events.BuiltinManagedBy, events.ModeDelegated, false, false},
-		{"delegated leaves others' Jobs alone", "example.com/other", events.ModeDelegated, false, false},
-		{"all runs what is given to it", events.ManagedBy, events.ModeAll, true, false},
-		{"all runs plain Jobs", "", events.ModeAll, true, false},
-		{"all runs the built-in controller's Jobs", events.BuiltinManagedBy, events.ModeAll, true, false},
-		{"all leaves others' Jobs alone", "example.com/other", events.ModeAll, false, false},
-		{"observe watches plain Jobs", "", events.ModeObserve, true, true},
-		{"delegated, and observes plain Jobs", "", events.ModeDelegated, true, true},
-		{"delegated, and observes the built-in controller's Jobs", events.BuiltinManagedBy, events.ModeDelegated, true, true},
-		{"delegated, and observes others' Jobs", "example.com/other", events.ModeDelegated, true, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, c *cluster, start starter) {
-				job := testJob("a", managedBy(tt.managedBy))
-				c.set(job)
-				c.set(testPod("a-1", of(job)))
-				_, r := start(func(config *Config) {
-					config.Mode, config.Others = tt.mode, tt.observed && tt.mode == events.ModeDelegated
-					config.Sink.(*recorder).idle = tt.observed
-				})
-				want := []string{"synced [jobs] at [2]", "synced [pods] at [2]"}
-				if tt.told {
-					want = []string{"job a v1", want[0], "pod a-1 v2 of a selected", want[1]}
-				}
-				expect(t, r.take(), want...)
-				if kept := len(r.log) > 0; kept != (tt.told && !tt.observed) {
-					t.Errorf("keeper: %q", r.log)
-				}
-			})
-		})
-	}
+// TestRelistTellsTheSameInTheSameOrder: the reflector delivers lists in the order of a map.
+func TestRelistTellsTheSameInTheSameOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		for n := range 30 {
+			c.set(testJob("job-" + strconv.Itoa(100+n)))
+		}
+		i, r := startInformer(t, c.streaming())
+		jobs := func() []string {
+			return slices.DeleteFunc(r.take(), func(l string) bool { return !strings.HasPrefix(l, "job ") })
+		}
+		want := jobs()
+		if len(want) != 30 || !slices.IsSorted(want) {
+			t.Errorf("told %q", want)
+		}
+		i.Relist(events.ListingGap)
+		expect(t, jobs(), want...)
+	})
 }
 
-func TestKeeperHasUnfinishedJobsOnly(t *testing.T) {
-	bubble(t, func(t *testing.T, c *cluster, start starter) {
-		job := testJob("a")
+// TestLiveReadsWhileItWatches: the executor reads objects and tells of its writes while the watches run. A read tells
+// what the watch tells, and nothing of it is queued.
+func TestLiveReadsWhileItWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster()
+		job, nightly := testJob("a", ofCronJob("uid-nightly", "CronJob")), testCronJob("nightly", "@daily")
+		pod := testPod("a-1", of(job), finalizer(events.TrackingFinalizer))
+		c.set(nightly)
 		c.set(job)
-		c.set(testJob("done", complete))
-		_, r := start()
-		complete(job)
-		c.set(job)
-		second := testJob("b")
-		c.set(second)
+		i, r := startInformer(t, c.client(), withCronJobs(), func(c *Config) { c.Feed.Mode = events.ModeAll })
 		r.take()
-		c.remove(second)
-		c.remove(job)
-		r.take()
-		expect(t, r.log, "keep a", "drop uid-a", "keep b", "drop uid-b")
+		job.ResourceVersion, pod.ResourceVersion, nightly.ResourceVersion = "7", "8", "9"
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() { // ends with its reads
+				for range 20 {
+					i.Wrote(testIdentity, events.Jobs, "uid-b", 1, false)
+					expect(t, []string{
+						line(i.ObserveJob(wireJob(job))), line(i.ObserveRun(wireJob(job))),
+						line(i.ObservePod(wire(pod))), line(i.ObserveCronJob(wireCronJob(nightly))),
+					}, "job a v7 of uid-nightly", "job a v7 of uid-nightly", "pod a-1 v8 of a tracked selected", "cronjob nightly v9 @daily")
+				}
+			})
+		}
+		other := testJob("b")
+		for range 20 {
+			c.set(other)
+		}
+		group.Wait()
+		if told := r.take(); len(told) == 0 || told[len(told)-1] != "job b v22" || slices.Contains(told, "job a v7 of uid-nightly") {
+			t.Errorf("told %q", told)
+		}
 	})
 }
 
@@ -543,14 +499,16 @@ func TestBusySinkHoldsUpNobodyAndLosesNothing(t *testing.T) {
 func TestVersionThatIsNoNumberEndsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
-		i, err := New(Config{Client: c.client(), Mode: events.ModeAll, Key: testKey, Sink: &recorder{t: t}, Logger: slog.New(slog.DiscardHandler)})
+		i, err := New(Config{Client: c.client(), Sink: &recorder{t: t}, Feed: observation.Config{
+			Mode: events.ModeAll, Key: testKey, Logger: slog.New(slog.DiscardHandler),
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		job := testJob("a")
 		job.ResourceVersion = "abc"
 		c.objects["jobs"][job.UID] = job
-		if err := i.Run(t.Context()); !errors.Is(err, ErrUnusable) {
+		if err := i.Run(t.Context()); !errors.Is(err, observation.ErrUnusable) {
 			t.Errorf("Run: %v", err)
 		}
 	})
@@ -559,10 +517,10 @@ func TestVersionThatIsNoNumberEndsRun(t *testing.T) {
 func TestConfigRefusesWhatCannotWork(t *testing.T) {
 	c := newCluster()
 	for name, config := range map[string]Config{
-		"no client": {Mode: events.ModeAll, Key: testKey, Sink: &recorder{}},
-		"no key":    {Client: c.client(), Mode: events.ModeAll, Sink: &recorder{}},
-		"no sink":   {Client: c.client(), Mode: events.ModeAll, Key: testKey},
-		"no mode":   {Client: c.client(), Sink: &recorder{}},
+		"no client": {Sink: &recorder{}, Feed: observation.Config{Mode: events.ModeAll, Key: testKey}},
+		"no key":    {Client: c.client(), Sink: &recorder{}, Feed: observation.Config{Mode: events.ModeAll}},
+		"no sink":   {Client: c.client(), Feed: observation.Config{Mode: events.ModeAll, Key: testKey}},
+		"no mode":   {Client: c.client(), Sink: &recorder{}, Feed: observation.Config{Key: testKey}},
 	} {
 		if _, err := New(config); err == nil {
 			t.Errorf("%s: accepted", name)

@@ -1,10 +1,8 @@
 package informer
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,13 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/observation"
 )
 
 // wordy returns a pod in a namespace, with messages of its containers and of the kubelet.
 func wordy(namespace string) *corev1.Pod {
 	ended := corev1.ContainerStateTerminated{ExitCode: 1, Message: "password=hunter2\nat line 7"}
 	return testPod("p", func(p *corev1.Pod) {
-		p.Namespace = namespace
+		p.Namespace, p.ResourceVersion = namespace, "1"
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{
 			{Name: "main", State: corev1.ContainerState{Terminated: &ended}},
 			{
@@ -73,10 +72,10 @@ func TestMessagesThatAreNotKept(t *testing.T) {
 		}, all},
 	} {
 		t.Run(row.what, func(t *testing.T) {
-			messages := NewMessages(row.usual, slog.New(slog.DiscardHandler))
+			messages := observation.NewMessages(row.usual, slog.New(slog.DiscardHandler))
 			row.seen(NewSurroundings(SurroundingsConfig{Messages: messages}))
-			feed := NewFeed(Config{Mode: events.ModeAll, Identity: testIdentity, Key: testKey, Messages: messages})
-			e := feed.readPod(wire(wordy("a")), 1).evidence
+			feed := observation.NewFeed(observation.Config{Mode: events.ModeAll, Identity: testIdentity, Key: testKey, Messages: messages})
+			e := feed.ObservePod(wire(wordy("a"))).Evidence
 			for _, c := range e.Containers {
 				want := row.want
 				if c.Name == "quiet" {
@@ -106,16 +105,15 @@ func stripped(t *testing.T, o any) any {
 	return o
 }
 
-// TestAStartWaitsForAnnotations until namespaces are listed, or cannot be listed, and not for ever.
+// TestAStartWaitsForAnnotations until namespaces are listed, or cannot be listed.
 func TestAStartWaitsForAnnotations(t *testing.T) {
 	for what, known := range map[string]func(s *Surroundings){
-		"they were listed":          func(s *Surroundings) { s.listed(1) },
-		"there is no right to":      func(s *Surroundings) { s.state(1, events.WatchingDenied) },
-		"nothing is to be watched":  func(s *Surroundings) { s.config.Off = true; s.Run(context.Background()) },
-		"nothing is heard of them ": nil,
+		"they were listed":         func(s *Surroundings) { s.listed(1) },
+		"there is no right to":     func(s *Surroundings) { s.state(1, events.WatchingDenied) },
+		"nothing is to be watched": func(s *Surroundings) { s.config.Off = true; s.Run(context.Background()) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			messages := NewMessages(events.KeepAll, slog.New(slog.DiscardHandler))
+			messages := observation.NewMessages(events.KeepAll, slog.New(slog.DiscardHandler))
 			s := NewSurroundings(SurroundingsConfig{Messages: messages, Sink: unheard{}})
 			began, done := time.Now(), make(chan struct{})
 			go func() { // ends with Wait
@@ -128,11 +126,9 @@ func TestAStartWaitsForAnnotations(t *testing.T) {
 				t.Fatalf("%s: it does not wait", what)
 			default:
 			}
-			if known != nil {
-				known(s)
-			}
+			known(s)
 			<-done
-			if waited := time.Since(began); waited != 0 && known != nil || known == nil && waited != mostWait {
+			if waited := time.Since(began); waited != 0 {
 				t.Errorf("%s: it waited for %s", what, waited)
 			}
 		})
@@ -143,15 +139,3 @@ func TestAStartWaitsForAnnotations(t *testing.T) {
 type unheard struct{}
 
 func (unheard) Observe(events.Observation) {}
-
-// TestAnUnknownAnnotationIsWarnedOf: once for each text, also where nothing was kept before, which looks the same.
-func TestAnUnknownAnnotationIsWarnedOf(t *testing.T) {
-	var said bytes.Buffer
-	m := NewMessages(events.KeepAll, slog.New(slog.NewTextHandler(&said, nil)))
-	for _, text := range []string{"none", "some", "some", "few", "none"} {
-		m.set("a", map[string]string{events.KeepAnnotation: text})
-	}
-	if n := strings.Count(said.String(), "level=WARN"); n != 2 {
-		t.Errorf("%d warnings, want one for each of two texts:\n%s", n, &said)
-	}
-}

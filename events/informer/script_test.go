@@ -1,29 +1,36 @@
 package informer
 
 import (
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/wire/kubewire"
+	"github.com/jobledger/jobledger/events/observation"
+	"github.com/jobledger/jobledger/events/observation/observationtest"
 )
 
-// recorder is a sink that writes down what it gets. It blocks only on demand.
+// Short names of builders that the tests of package observation use, too.
+var (
+	testKey, testIdentity      = observationtest.Key, observationtest.Identity
+	testJob, testPod           = observationtest.Job, observationtest.Pod
+	testCronJob, ofCronJob     = observationtest.CronJob, observationtest.OfCronJob
+	wireJob, wire, wireCronJob = observationtest.WireJob, observationtest.WirePod, observationtest.WireCronJob
+	of, finalizer, phase       = observationtest.Of, observationtest.Finalizer, observationtest.Phase
+	at, line, expect           = observationtest.At, observationtest.Line, observationtest.Expect
+)
+
+// recorder is a sink that writes down what it gets, and the keeper. It blocks only on demand.
 type recorder struct {
+	observationtest.Keeper
 	t    *testing.T
 	mu   sync.Mutex
 	told []events.Observation
 	gate chan struct{} // when set, the sink is busy until it is closed
-	kept map[types.UID]bool
-	idle bool     // commands are not carried out, so no objects need be kept
-	log  []string // of the keeper
 }
 
 func (r *recorder) Observe(o events.Observation) {
@@ -32,47 +39,10 @@ func (r *recorder) Observe(o events.Observation) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if seen, ok := o.Facts.(*events.JobSeen); ok && seen.Managed && !finishedStatus(seen.Status) && !r.kept[o.Job.UID] && !r.idle {
+	if r.Lacks(o) {
 		r.t.Errorf("%s was told before the keeper had it", line(o))
 	}
 	r.told = append(r.told, o)
-}
-
-func finishedStatus(s *events.JobStatus) bool {
-	for _, c := range s.Conditions {
-		if (c.Type == "Complete" || c.Type == "Failed") && c.Status == "True" {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *recorder) KeepJob(job *kubewire.Job) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.kept[job.UID] = true
-	r.log = append(r.log, "keep "+job.Name)
-}
-
-func (r *recorder) KeepCronJob(cronJob *kubewire.CronJob) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.log = append(r.log, "keep "+cronJob.Name)
-}
-
-func (r *recorder) DropCronJob(uid types.UID) { r.DropJob(uid) }
-
-func (r *recorder) DropJob(uid types.UID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.log = append(r.log, "drop "+string(uid))
-}
-
-func (r *recorder) Reset(life events.Identity) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	clear(r.kept)
-	r.log = append(r.log, fmt.Sprintf("reset to epoch %d", life.Epoch))
 }
 
 // take returns the observations since its last call, one line for each.
@@ -88,71 +58,6 @@ func (r *recorder) take() []string {
 	return lines
 }
 
-// line writes an observation in the form of the tests.
-func line(o events.Observation) string {
-	switch f := o.Facts.(type) {
-	case *events.JobSeen:
-		s := fmt.Sprintf("job %s v%d", o.Job.Name, f.Version)
-		if !f.Managed {
-			s += " unmanaged"
-		}
-		if o.CronJob != "" {
-			s += " of " + string(o.CronJob)
-		}
-		return s
-	case *events.JobGone:
-		return fmt.Sprintf("job %s gone v%d%s", o.Job.Name, f.Version, missedText(f.Missed))
-	case *events.PodSeen:
-		s := fmt.Sprintf("pod %s v%d", o.Evidence.Name, f.Version)
-		if o.Job.Name != "" {
-			s += " of " + o.Job.Name
-		}
-		if f.Phase.Terminal() {
-			s += " " + f.Phase.String()
-		}
-		for _, flag := range []struct {
-			on   bool
-			text string
-		}{{f.Tracked, "tracked"}, {f.Selected, "selected"}, {f.Foreign, "foreign"}} {
-			if flag.on {
-				s += " " + flag.text
-			}
-		}
-		if len(f.Candidates) > 0 {
-			s += fmt.Sprintf(" candidates=%v", f.Candidates)
-		}
-		return s
-	case *events.PodGone:
-		s := fmt.Sprintf("pod %s gone v%d%s", f.UID, f.Version, missedText(f.Missed))
-		if o.Job.Name != "" {
-			s += " of " + o.Job.Name
-		}
-		return s
-	case *events.CronJobSeen:
-		return fmt.Sprintf("cronjob %s v%d %s", o.Job.Name, f.Version, f.Schedule)
-	case *events.CronJobGone:
-		return fmt.Sprintf("cronjob %s gone v%d%s", o.Job.Name, f.Version, missedText(f.Missed))
-	case *events.RunSeen:
-		return fmt.Sprintf("run %s v%d of %s", f.Name, f.Version, o.CronJob)
-	case *events.RunGone:
-		return fmt.Sprintf("run %s gone v%d of %s%s%s", f.Job, f.Version, o.CronJob, missedText(f.Missed), map[bool]string{true: " left"}[f.Left])
-	case *events.ListingStarted:
-		return fmt.Sprintf("listing %v: %s, seen %v", f.Resources, f.Reason, f.LastVersions)
-	case *events.EpochChanged:
-		return fmt.Sprintf("epoch %d: %+v", f.Epoch, f.Rewind)
-	case *events.Synced:
-		return fmt.Sprintf("synced %v at %v", f.Resources, f.Versions)
-	}
-	return fmt.Sprintf("%T", o.Facts)
-}
-
-func missedText(missed bool) string {
-	if missed {
-		return " missed"
-	}
-	return ""
-}
-
 // bubble runs a test against a cluster in virtual time. start begins the informer, and the bubble's end stops it.
 func bubble(t *testing.T, test func(t *testing.T, c *cluster, start func(change ...func(*Config)) (*Informer, *recorder))) {
 	synctest.Test(t, func(t *testing.T) {
@@ -163,11 +68,10 @@ func bubble(t *testing.T, test func(t *testing.T, c *cluster, start func(change 
 
 func startInformer(t *testing.T, client kubernetes.Interface, change ...func(*Config)) (*Informer, *recorder) {
 	t.Helper()
-	r := &recorder{t: t, kept: map[types.UID]bool{}}
-	config := Config{
-		Client: client, Mode: events.ModeDelegated, Identity: testIdentity, Key: testKey, Sink: r, Keeper: r,
-		Logger: slog.New(slog.DiscardHandler),
-	}
+	r := &recorder{t: t}
+	config := Config{Client: client, Sink: r, Feed: observation.Config{
+		Mode: events.ModeDelegated, Identity: testIdentity, Key: testKey, Keeper: r, Logger: slog.New(slog.DiscardHandler),
+	}}
 	for _, ch := range change {
 		ch(&config)
 	}
@@ -190,11 +94,4 @@ func runInformer(t *testing.T, i *Informer) {
 		}
 	})
 	synctest.Wait()
-}
-
-func expect(t *testing.T, got []string, want ...string) {
-	t.Helper()
-	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
-		t.Errorf("told:\n%s\nwant:\n%s", g, w)
-	}
 }

@@ -16,6 +16,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/watchlist"
+
+	"github.com/jobledger/jobledger/events/observation"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // source lists and watches one resource for a reflector. It never accepts a list of arbitrary age: client-go requests a
@@ -42,7 +45,7 @@ type source struct {
 
 // newSource returns a source with this access. It strips each page of a list when it arrives, so that a large list is
 // never in memory as whole objects.
-func newSource[O object](client kubernetes.Interface, a access, strip func(O)) *source {
+func newSource[O kubewire.Object](client kubernetes.Interface, a access, strip func(O)) *source {
 	s := &source{asking: func() {}, began: make(chan struct{}), streaming: !watchlist.DoesClientNotSupportWatchListSemantics(client), watch: a.watch}
 	s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		list, err := a.list(ctx, o)
@@ -52,7 +55,7 @@ func newSource[O object](client kubernetes.Interface, a access, strip func(O)) *
 		return list, meta.EachListItem(list, func(item runtime.Object) error {
 			o, ok := item.(O)
 			if !ok {
-				return fmt.Errorf("the list holds a %T: %w", item, ErrUnusable)
+				return fmt.Errorf("the list holds a %T: %w", item, observation.ErrUnusable)
 			}
 			strip(o)
 			return nil
@@ -104,7 +107,7 @@ func (s *source) reaches(ctx context.Context, version string) error {
 	if version == "" || version == "0" {
 		return nil
 	}
-	known, err := parseVersion(version)
+	known, err := observation.ParseVersion(version)
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func (s *source) reaches(ctx context.Context, version string) error {
 	if err != nil {
 		return err
 	}
-	found, err := parseVersion(list.GetResourceVersion())
+	found, err := observation.ParseVersion(list.GetResourceVersion())
 	if err != nil {
 		return err
 	}
@@ -162,7 +165,7 @@ func (s *source) ask(o *metav1.ListOptions) {
 // judge handles the result of a list. After an ErrOlder, the next list is requested without a version.
 func (s *source) judge(err error) error {
 	switch {
-	case errors.Is(err, ErrOlder):
+	case errors.Is(err, observation.ErrOlder):
 		s.insist.Store(true)
 	case err == nil && s.consistent.Load():
 		s.insist.Store(false)

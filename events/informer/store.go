@@ -6,52 +6,55 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/jobledger/jobledger/events/observation"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 var errStopped = errors.New("the informer ends")
 
 // store is the store of a resource's reflector. It keeps nothing and passes each call on to the resource. The reflector
 // only logs errors from a store, so an error that must end Run also goes to fail.
-type store[O object, K kept] struct {
-	resource *resource[O, K]
+type store[O kubewire.Object] struct {
+	resource observation.Resource[O]
 	source   *source
 	read     func(runtime.Object) (runtime.Object, error) // converts an object from a list or the watch; nil for none
 	fail     func(error)
 	stopped  <-chan struct{} // closed when the informer ends
 }
 
-func (s store[O, K]) Add(obj any) error    { return s.Update(obj) }
-func (s store[O, K]) Resync() error        { return nil }
-func (s store[O, K]) Update(obj any) error { return s.with(obj, s.resource.changed) }
-func (s store[O, K]) Delete(obj any) error { return s.with(obj, s.resource.deleted) }
+func (s store[O]) Add(obj any) error    { return s.Update(obj) }
+func (s store[O]) Resync() error        { return nil }
+func (s store[O]) Update(obj any) error { return s.with(obj, s.resource.Changed) }
+func (s store[O]) Delete(obj any) error { return s.with(obj, s.resource.Deleted) }
 
 // Replace takes a list, from a LIST or from the beginning of a watch.
-func (s store[O, K]) Replace(objs []any, version string) error {
+func (s store[O]) Replace(objs []any, version string) error {
 	objects, err := s.all(objs)
-	if err == nil && !s.resource.listing.wait(s.stopped) {
+	if err == nil && !s.resource.WaitTurn(s.stopped) {
 		return errStopped
 	}
 	if err == nil {
-		err = s.source.judge(s.resource.replace(objects, version, s.source.consistent.Load()))
+		err = s.source.judge(s.resource.Replace(objects, version, s.source.consistent.Load()))
 	}
 	return s.checked(err)
 }
 
 // Bookmark implements cache.ReflectorBookmarkStore.
-func (s store[O, K]) Bookmark(version string) error { return s.checked(s.resource.bookmark(version)) }
+func (s store[O]) Bookmark(version string) error { return s.checked(s.resource.Bookmark(version)) }
 
 // Transformer implements cache.TransformingStore: it strips objects of a streamed list in the reflector's temporary
 // store.
-func (s store[O, K]) Transformer() cache.TransformFunc {
+func (s store[O]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		if o, ok := obj.(O); ok {
-			s.resource.kind.strip(o)
+			s.resource.Strip(o)
 		}
 		return obj, nil
 	}
 }
 
-func (s store[O, K]) with(obj any, do func(O) error) error {
+func (s store[O]) with(obj any, do func(O) error) error {
 	o, err := s.one(obj)
 	if err != nil {
 		return s.checked(err)
@@ -60,7 +63,7 @@ func (s store[O, K]) with(obj any, do func(O) error) error {
 }
 
 // one converts an object from a list or the watch.
-func (s store[O, K]) one(obj any) (o O, err error) {
+func (s store[O]) one(obj any) (o O, err error) {
 	if whole, ok := obj.(runtime.Object); ok && s.read != nil {
 		if obj, err = s.read(whole); err != nil {
 			return o, err
@@ -68,19 +71,19 @@ func (s store[O, K]) one(obj any) (o O, err error) {
 	}
 	o, ok := obj.(O)
 	if !ok {
-		return o, fmt.Errorf("a list or the watch brought a %T: %w", obj, ErrUnusable)
+		return o, fmt.Errorf("a list or the watch brought a %T: %w", obj, observation.ErrUnusable)
 	}
 	return o, nil
 }
 
-func (s store[O, K]) checked(err error) error {
-	if errors.Is(err, ErrUnusable) {
+func (s store[O]) checked(err error) error {
+	if errors.Is(err, observation.ErrUnusable) {
 		s.fail(err)
 	}
 	return err
 }
 
-func (s store[O, K]) all(objs []any) ([]O, error) {
+func (s store[O]) all(objs []any) ([]O, error) {
 	list := make([]O, 0, len(objs))
 	for _, obj := range objs {
 		o, err := s.one(obj)
@@ -88,7 +91,7 @@ func (s store[O, K]) all(objs []any) ([]O, error) {
 			return nil, err
 		}
 		if s.read != nil {
-			s.resource.kind.strip(o) // Transformer saw a whole object here, and did not strip it
+			s.resource.Strip(o) // Transformer saw a whole object here, and did not strip it
 		}
 		list = append(list, o)
 	}
@@ -96,6 +99,6 @@ func (s store[O, K]) all(objs []any) ([]O, error) {
 }
 
 var (
-	_ cache.TransformingStore      = store[object, kept]{}
-	_ cache.ReflectorBookmarkStore = store[object, kept]{}
+	_ cache.TransformingStore      = store[kubewire.Object]{}
+	_ cache.ReflectorBookmarkStore = store[kubewire.Object]{}
 )

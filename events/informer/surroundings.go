@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/observation"
 )
 
 const (
@@ -33,7 +34,7 @@ type SurroundingsConfig struct {
 	Namespace string // the only namespace to watch; empty for all
 	Off       bool   // watch nothing, and tell the sink so
 	Sink      Sink
-	Messages  *Messages // gets the annotations of namespaces; may be nil
+	Messages  *observation.Messages // gets the annotations of namespaces; may be nil
 	// Nodes and Namespaces are the last known states in the log: unhealthy nodes, and namespaces being deleted. If the
 	// first list lacks one, it is reported as gone.
 	Nodes      []*events.NodeSeen
@@ -89,7 +90,7 @@ func NewSurroundings(c SurroundingsConfig) *Surroundings {
 // Run watches until ctx ends.
 func (s *Surroundings) Run(ctx context.Context) {
 	if s.config.Off {
-		s.config.Messages.settled()
+		s.config.Messages.Settled()
 		s.config.Sink.Observe(events.Observation{Facts: &events.ClusterWatched{Nodes: events.WatchingOff, Namespaces: events.WatchingOff}})
 		return
 	}
@@ -181,7 +182,7 @@ func (s *Surroundings) state(which int, is events.Watching) {
 		s.watched.Nodes = is
 	} else {
 		s.watched.Namespaces = is
-		s.config.Messages.settled()
+		s.config.Messages.Settled()
 	}
 	if w := s.watched; w != before && w.Nodes != 0 && w.Namespaces != 0 {
 		s.putLocked(&w, 0)
@@ -254,7 +255,7 @@ func (s *Surroundings) watch(ctx context.Context, which int) (denied error) {
 func (s *Surroundings) failed(which int, err error) {
 	s.config.Logger.Debug("cannot list or watch; will try again", "error", err)
 	if which == 1 && apierrors.IsNotFound(err) {
-		s.config.Messages.settled() // a server without namespaces
+		s.config.Messages.Settled() // a server without namespaces
 	}
 }
 
@@ -301,7 +302,7 @@ func (s *Surroundings) seen(o any) {
 	case *corev1.Node:
 		s.nodeSeenLocked(nodeSeen(o))
 	case *corev1.Namespace:
-		s.config.Messages.set(o.Name, o.Annotations)
+		s.config.Messages.Set(o.Name, o.Annotations)
 		delete(s.missing, o.UID)
 		if o.DeletionTimestamp == nil || s.namespaces[o.UID] != nil {
 			return
@@ -392,7 +393,7 @@ func (s *Surroundings) gone(o any) {
 			f.Deleted = events.At(o.DeletionTimestamp.Time)
 		}
 		delete(s.namespaces, o.UID)
-		s.config.Messages.set(o.Name, nil)
+		s.config.Messages.Set(o.Name, nil)
 		s.putLocked(f, 0)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/events/observation"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
@@ -228,7 +228,7 @@ type observer struct {
 	settings events.Settings
 	log      *memlog.Log
 	loop     *loop.Loop
-	feed     *informer.Feed
+	feed     *observation.Feed
 	now      events.Time
 	jobs     map[types.UID]*batchv1.Job // that exist, in the version that was shown last
 	pods     map[types.UID]*corev1.Pod
@@ -258,7 +258,7 @@ func (o *observer) start() {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	o.feed = informer.NewFeed(informer.Config{
+	o.feed = observation.NewFeed(observation.Config{
 		Mode: o.settings.Mode, Others: o.settings.ObserveOthers, Identity: o.log.Identity(), Known: known.Of(folded),
 	})
 	o.loop = loop.New(loop.Config{

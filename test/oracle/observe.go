@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/events/observation"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 	"github.com/jobledger/jobledger/internal/run/known"
@@ -79,7 +79,7 @@ func (s *shown) all(w *world.World) error {
 type observer struct {
 	log  *memlog.Log
 	loop *loop.Loop
-	feed *informer.Feed
+	feed *observation.Feed
 	now  events.Time
 }
 
@@ -91,7 +91,7 @@ func newObserver(patience time.Duration) (*observer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recover: %w", err)
 	}
-	o.feed = informer.NewFeed(informer.Config{Mode: settings.Mode, Identity: o.log.Identity(), Known: known.Of(folded)})
+	o.feed = observation.NewFeed(observation.Config{Mode: settings.Mode, Identity: o.log.Identity(), Known: known.Of(folded)})
 	o.loop = loop.New(loop.Config{
 		Log: o.log, World: folded, Settings: settings, Program: "oracle", Salt: func() events.Salt { return events.Salt{1} },
 		Patience: patience,

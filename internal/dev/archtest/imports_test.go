@@ -138,6 +138,18 @@ var neverImports = []struct {
 		except:   []string{"./events", "./projector", "./internal/subject/budget", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/line", "./internal/subject/policy", "./internal/subject/specs", "./internal/subject/surroundings", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
+		sentence: "events/observation says what is seen without a client or a log, and neither folds nor decides",
+		packages: []string{"./events/observation", "./events/observation/observationtest"},
+		never:    []string{"./events/informer", "./projector/...", "./reconciler/...", "./store/...", clientGo, bbolt, natsGo},
+	},
+	{
+		sentence: "the simulated world and the logs that it makes for the tests of readers link no client",
+		packages: []string{
+			"./internal/dev/sim/process", "./internal/dev/sim/drive", "./internal/dev/sim/joblog", "./internal/read/history/historytest",
+		},
+		never: []string{clientGo},
+	},
+	{
 		sentence: "events/informer observes and neither folds nor decides",
 		packages: []string{"./events/informer"},
 		never:    []string{"./projector/...", "./reconciler/..."},
@@ -488,7 +500,8 @@ func TestNobodyImportsTheCommand(t *testing.T) {
 func TestTheCommandIsFlagsAndWords(t *testing.T) {
 	g := packages(t)
 	parts := []string{
-		"./events/informer/...", "./events/kube", "./events/metrics", "./reconciler/executor/...", "./store/livetail", "./internal/wire/httpport",
+		"./events/informer/...", "./events/observation/...", "./events/kube", "./events/metrics", "./reconciler/executor/...", "./store/livetail",
+		"./internal/wire/httpport",
 		"k8s.io/client-go/kubernetes/...", "github.com/prometheus/...", "golang.org/x/sync/...",
 	}
 	for _, of := range []string{"./cmd/jobledger", "./cmd/acting", "./cmd/cli"} {

@@ -24,7 +24,10 @@ func TestTheReaderIsSmall(t *testing.T) {
 	if len(all) > mostForReaders {
 		t.Errorf("the reader is compiled from %d packages, more than %d", len(all), mostForReaders)
 	}
-	never := []string{clientGo, natsGo, natsd, "./internal/run/controller", "./events/informer", "./reconciler/executor", "github.com/prometheus/..."}
+	never := []string{
+		clientGo, natsGo, natsd, "./internal/run/controller", "./events/informer", "./events/observation", "./reconciler/executor",
+		"github.com/prometheus/...",
+	}
 	except := []string{"k8s.io/client-go/util/jsonpath", "k8s.io/client-go/third_party/forked/golang/template"} // -o jsonpath
 	for _, p := range all {
 		if matchesAny(never, p) && !matchesAny(except, p) {

@@ -27,7 +27,7 @@ type Config struct {
 	Copy     CopyConfig    // where to copy the log to
 	Lease    LeaseConfig   // the Lease by which only one controller of a cluster acts
 	Stop     time.Duration // how long a stop waits for commands in flight
-	Labels   []string      // labels of Jobs to record; nil for informer.UsualLabels
+	Labels   []string      // labels of Jobs to record; nil for observation.UsualLabels
 	Messages events.Keep   // how much of containers' messages is kept, where the namespace does not set this
 	Around   bool          // record nodes and namespaces too, if the rights allow to watch them
 	Patience time.Duration // how long another controller may take to act on an observed Job before it counts as late

@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events/informer"
 	"github.com/jobledger/jobledger/events/kube"
 	jobmetrics "github.com/jobledger/jobledger/events/metrics"
+	"github.com/jobledger/jobledger/events/observation"
 	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/internal/run/feed"
 	"github.com/jobledger/jobledger/internal/run/following"
@@ -53,7 +54,7 @@ type controller struct {
 	queue     *loop.Queue
 	informer  *informer.Informer
 	around    *informer.Surroundings // nodes and namespaces
-	messages  *informer.Messages     // how much of containers' messages is recorded
+	messages  *observation.Messages  // how much of containers' messages is recorded
 	executor  *executor.Executor
 	hands     *countedExecutor
 	runner    *loop.Runner
@@ -152,8 +153,8 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	identity := c.log.Identity()
 	c.queue = loop.NewQueue()
 	c.queue.Remember(c.log, world)
-	objects := executor.NewObjects(informer.TemplateHash(c.key)).WithCronJobs(informer.CronTemplateHash(c.key))
-	var keeper informer.Keeper = objects
+	objects := executor.NewObjects(observation.TemplateHash(c.key)).WithCronJobs(observation.CronTemplateHash(c.key))
+	var keeper observation.Keeper = objects
 	if c.observes() {
 		keeper = nil // the keeper serves only the execution of commands, and a controller in observe mode executes none
 	}
@@ -161,12 +162,16 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	if c.settings.DeleteExpired {
 		finished = (&expiryWarner{log: c.logger, now: time.Now}).look
 	}
-	c.messages = informer.NewMessages(c.config.Messages, c.logger)
+	c.messages = observation.NewMessages(c.config.Messages, c.logger)
 	c.informer, err = informer.New(informer.Config{
-		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining, Others: c.settings.ObserveOthers, CronJobs: c.settings.CronJobs, Gangs: c.settings.Gangs.AsksBeta(),
-		Identity: identity, Key: c.key, Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
-		Foreign: c.metrics.ofJobs.Foreign, Finished: finished, KeepLabels: c.config.Labels,
-		Messages: c.messages,
+		Client: c.cluster.Client, Namespace: c.settings.Namespace, Sink: c.queue,
+		Feed: observation.Config{
+			Mode: c.settings.Mode, Draining: c.settings.Draining, Others: c.settings.ObserveOthers,
+			CronJobs: c.settings.CronJobs, Gangs: c.settings.Gangs.AsksBeta(),
+			Identity: identity, Key: c.key, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
+			Foreign: c.metrics.ofJobs.Foreign, Finished: finished, KeepLabels: c.config.Labels,
+			Messages: c.messages,
+		},
 	})
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func ready(p *corev1.Pod) string {
 	return ""
 }
 
-// isProgress reports whether a condition only says how far a pod has started. Package informer ignores the same
+// isProgress reports whether a condition only says how far a pod has started. Package observation ignores the same
 // conditions.
 func isProgress(c *corev1.PodCondition) bool {
 	switch c.Type {

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/events/observation"
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
@@ -26,7 +26,7 @@ type watched struct {
 	t    *testing.T
 	log  *memlog.Log
 	loop *loop.Loop
-	feed *informer.Feed
+	feed *observation.Feed
 	now  events.Time
 	seen int
 }
@@ -41,7 +41,7 @@ func watch(t *testing.T, options ...memlog.Option) *watched {
 	if err := w.loop.Start(w.now); err != nil {
 		t.Fatal(err)
 	}
-	w.feed = informer.NewFeed(informer.Config{Mode: events.ModeDelegated, Identity: w.log.Identity()})
+	w.feed = observation.NewFeed(observation.Config{Mode: events.ModeDelegated, Identity: w.log.Identity()})
 	w.turn(events.Observation{Facts: &events.Synced{Resources: []events.Resource{events.Jobs, events.Pods}, Versions: []uint64{10, 10}}})
 	return w
 }

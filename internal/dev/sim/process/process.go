@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/events/observation"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/dev/sim/invariants"
 	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
@@ -51,7 +51,7 @@ type Config struct {
 type Process struct {
 	Loop     *loop.Loop
 	Executor *executor.Executor // nil in observe mode, in which no command is carried out
-	Feed     *informer.Feed
+	Feed     *observation.Feed
 	Tail     *livetail.Log // what this process has appended to its log
 
 	Watches map[events.Resource]*apiserver.Cursor // nil while the resource must be listed
@@ -91,8 +91,8 @@ func Start(cfg Config, now events.Time) (_ *Process, err error) {
 			return s
 		},
 	})
-	objects := executor.NewObjects(informer.TemplateHash(cfg.Key)).WithCronJobs(informer.CronTemplateHash(cfg.Key))
-	p.Feed = informer.NewFeed(informer.Config{
+	objects := executor.NewObjects(observation.TemplateHash(cfg.Key)).WithCronJobs(observation.CronTemplateHash(cfg.Key))
+	p.Feed = observation.NewFeed(observation.Config{
 		Mode: cfg.Settings.Mode, Others: cfg.Settings.ObserveOthers, CronJobs: cfg.Settings.CronJobs, Gangs: cfg.Settings.Gangs.AsksBeta(), Identity: cfg.Log.Identity(), Key: cfg.Key, Keeper: objects, Known: known.Of(recovered),
 		Logger: slog.New(slog.DiscardHandler),
 	})
