@@ -129,8 +129,8 @@ lint-proto: $(tools)/buf
 	$(buf) format --diff --exit-code
 	$(if $(frozen),$(buf) breaking --against $(frozen))
 
-# What the tests of a package need decides how they run. As many packages run at once as there are processors, and as many parallel tests
-# of each (go test's own numbers). CI shuffles the tests: SHUFFLE=on, or the number that it printed. vet is lint's: see .golangci.yml.
+# What the tests of a package need decides how they run. As many parallel tests of a package run at once as there are processors (go test's
+# own number). CI shuffles the tests: SHUFFLE=on, or the number that it printed. vet is lint's: see .golangci.yml.
 SHUFFLE ?=
 gotest := go test -vet=off$(if $(SHUFFLE), -shuffle=$(SHUFFLE))
 
@@ -163,8 +163,11 @@ lonelies := ./reconciler/loop ./store/boltlog ./store/internal/streamindex ./sto
 # Of these, the ones in the core: make test runs the others plain, with all of their tests.
 lonely_here = $(if $(WHOLE),$(lonelies),$(shell printf '%s\n' $(lonelies) | grep -E '$(core)'))
 
-# Packages that wait more than they compute go first, so that others compute meanwhile.
-waiting = ./internal/run/controller ./internal/run/replicating $(if $(WHOLE),,./events/nats/subscribe ./store/natslog/fence)
+# Packages that wait more than they compute, for a clock or a disk, go first, and one package more runs at once than there are processors:
+# so others compute meanwhile.
+waiting = ./internal/run/controller ./internal/run/replicating ./internal/run/restore \
+	$(if $(WHOLE),,./store/boltlog ./events/nats/subscribe ./store/natslog/fence ./events/nats/publish)
+at_once = $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer. The longest go
 # first, so that no processor waits for them at the end.
@@ -213,7 +216,7 @@ test-units: ## The part of make test that needs no cluster
 	$(if $(WHOLE),cd internal/dev/image && $(gotest) ./...)
 	cd internal/dev/manifests && $(gotest) ./...
 	$(if $(race),CGO_ENABLED=1 go build $(race) -o $(raced_program) ./cmd/jobledger)
-	JOBLEDGER_RACED=$(raced_program) $(gotest) -timeout 20m $(waiting) $$($(plain))
+	JOBLEDGER_RACED=$(raced_program) $(gotest) -p $(at_once) -timeout 20m $(waiting) $$($(plain))
 	$(gotest) -timeout 20m -run '$(lonely)' $(lonely_here)
 	$(if $(WHOLE),$(if $(race),go build -o $(natsd) ./internal/dev/natsserver/natsd))
 	$(raced) $(if $(WHOLE),$(if $(race),JOBLEDGER_NATSD=$(natsd))) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
