@@ -186,6 +186,22 @@ var Allowed = []*Difference{
 		Shows: func(diff string) bool { return sameBut(diff, " finalizers=") },
 	},
 	{
+		Rule: "J-073, J-078",
+		Sentence: "DELETE is refused while pods are surplus, and upstream leaves one of them without a finalizer that is not surplus " +
+			"when it tries again. That pod ends later: upstream does not count it, and ours, which kept its finalizer, does.",
+		When: func(s Scenario) bool { return s.endsOfSurplus() > 0 },
+		Explains: func(line string) bool {
+			return strings.Contains(line, ": succeeded=") ||
+				strings.Contains(line, " pod of ") && strings.Contains(line, " Running deleted=false finalizers=[")
+		},
+		Proves: func(s Scenario, diff string) bool {
+			theirs, mine, ok := counted(diff)
+			more := mine.sum() - theirs.sum()
+			return ok && theirs.succeeded <= mine.succeeded && theirs.failed <= mine.failed && 0 < more && more <= s.endsOfSurplus() &&
+				sameBut(lines(diff, " pod of "), " finalizers=")
+		},
+	},
+	{
 		Rule: "T-035",
 		Sentence: "The deletion of an expired Job was refused before its expiry was moved, and the Job was touched since. Upstream looks at " +
 			"each change, and has forgotten the refusals. Ours, which has no record of the touch, meets a conflict, and counts it with " +

@@ -5,6 +5,9 @@ import (
 	"testing"
 )
 
+// surplus is the beginning of a scenario in which pods are surplus while DELETE is refused.
+const surplus = "+0 create a\n+1 deny delete\n+1 edit a parallelism=2\n"
+
 // TestADifferenceExplainsNoMore: a diff that only resembles a difference on purpose is an error.
 func TestADifferenceExplainsNoMore(t *testing.T) {
 	ended := "+ event of a: Normal Completed \"Job completed\" x1\n"
@@ -49,6 +52,18 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- pod of a: Running deleted=false finalizers=[] x\n+ pod of a: Running deleted=false finalizers=[batch.kubernetes.io/job-tracking] x\n", true},
 		{"ours did", "+0 create a\n+1 deny delete\n+1 allow\n",
 			"- pod of a: Running deleted=false finalizers=[batch.kubernetes.io/job-tracking] x\n+ pod of a: Running deleted=false finalizers=[] x\n", false},
+		{"one that stays without a finalizer fails, and upstream does not count it", surplus + "+1 allow\n+1 fail a\n",
+			"- job a: succeeded=0 failed=0\n+ job a: succeeded=0 failed=1\n", true},
+		{"upstream alone counts it", surplus + "+1 allow\n+1 fail a\n",
+			"- job a: succeeded=0 failed=1\n+ job a: succeeded=0 failed=0\n", false},
+		{"ours counts two, and one ended", surplus + "+1 allow\n+1 fail a\n",
+			"- job a: succeeded=0 failed=0\n+ job a: succeeded=0 failed=2\n", false},
+		{"ours counts it as succeeded, and upstream as failed", surplus + "+1 allow\n+1 fail a\n",
+			"- job a: succeeded=0 failed=1\n+ job a: succeeded=1 failed=0\n", false},
+		{"it failed before pods were surplus", "+0 create a\n+1 deny delete\n+1 fail a\n+1 edit a parallelism=2\n+1 allow\n",
+			"- job a: succeeded=0 failed=0\n+ job a: succeeded=0 failed=1\n", false},
+		{"pods were surplus when DELETE was not refused", "+0 create a\n+1 edit a parallelism=2\n+1 deny delete\n+1 fail a\n",
+			"- job a: succeeded=0 failed=0\n+ job a: succeeded=0 failed=1\n", false},
 		{"another one succeeds", "+0 create a\n+1 deny patch a\n+1 succeed a; kill a\n+1 allow\n",
 			"- job a: succeeded=1 failed=2\n+ job a: succeeded=2 failed=1\n", false},
 		{"two differences meet: a pod that is deleted is not counted, and a suspended Job without a start time finishes",

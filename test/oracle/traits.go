@@ -84,3 +84,32 @@ func (s Scenario) denies(verb string) bool {
 	}
 	return refused
 }
+
+// endsOfSurplus returns how many pods the scenario ends, at most, after an edit made pods surplus while DELETE was
+// refused.
+func (s Scenario) endsOfSurplus() (most int) {
+	refused, surplus := false, false
+	for _, step := range s.Steps {
+		for _, deed := range step.Deeds {
+			verb, rest, _ := strings.Cut(deed, " ")
+			switch verb {
+			case "deny":
+				refused = refused || strings.HasPrefix(rest+" ", "delete ")
+			case "allow":
+				refused = false
+			case "edit":
+				surplus = surplus || refused && (strings.Contains(rest, " parallelism=") || strings.Contains(rest, " completions=") ||
+					strings.Contains(rest, " suspend=true"))
+			case "succeed", "fail", "kill", "force":
+				switch {
+				case !surplus:
+				case strings.Contains(rest, "*"):
+					most += s.atOnce()
+				default:
+					most++
+				}
+			}
+		}
+	}
+	return most
+}
