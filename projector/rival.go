@@ -71,13 +71,25 @@ func (w *World) rivalActed(a rivalAct) {
 		if a.Pod == "" && !w.Listing { // a listing may show an act from before this run
 			r.Quiet = w.Now
 		}
-	case !r.Found && a.late && len(r.acts) < maxRivalActs:
-		r.acts = append(r.acts, a.RivalAct)
+	case !r.Found && a.late:
+		r.note(a.RivalAct)
 	}
 }
 
 // maxRivalActs limits the recorded acts of another controller: pods alone prove nothing, whatever their number.
 const maxRivalActs = 8
+
+// note records an act. If maxRivalActs pods are recorded, a status write takes the place of the last one: the pods,
+// which a tenant may have created, must not keep out the act without which there is no proof.
+func (r *Rival) note(a events.RivalAct) {
+	if len(r.acts) == maxRivalActs {
+		if a.Pod != "" {
+			return
+		}
+		r.acts = r.acts[: maxRivalActs-1 : maxRivalActs-1] // append copies: a record may share the array
+	}
+	r.acts = append(r.acts, a)
+}
 
 // apply updates r by a record of the controller's own stream. passed says that some records were skipped; these may
 // have shown another controller, so the acts in the record FileRestated replace ours.
