@@ -27,7 +27,7 @@ func (s server) deny(verb, resource string) {
 // needsNamespace makes the server refuse a Lease in a namespace that does not exist.
 func (s server) needsNamespace() {
 	s.PrependReactor("create", "leases", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		if _, err := s.Tracker().Get(corev1.SchemeGroupVersion.WithResource("namespaces"), "", a.GetNamespace()); err != nil {
+		if _, err := s.tracker.Get(corev1.SchemeGroupVersion.WithResource("namespaces"), "", a.GetNamespace()); err != nil {
 			return true, nil, apierrors.NewNotFound(corev1.Resource("namespaces"), a.GetNamespace())
 		}
 		return false, nil, nil
