@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -86,7 +88,7 @@ func keep(t *testing.T, src history.Source, told func(l *teller)) {
 	text, name := keeping.part(t, l.out.String())
 	want, got := strings.Split(text, "\n"), strings.Split(l.out.String(), "\n")
 	for i := range got {
-		if at(want, i) != got[i] {
+		if at(want, i) != got[i] && (got[i] != notSummed || !strings.Contains(at(want, i), sumWords)) {
 			t.Errorf("line %d of %q is\n%s\nand the text that is kept has\n%s", i+1, name, got[i], at(want, i))
 			return
 		}
@@ -106,11 +108,27 @@ func keepAll(t *testing.T, src history.Source) {
 	keep(t, src, func(told *teller) {
 		told.scene(l)
 		told.lists()
-		s := newSum(t)
-		s.points(src, l.records)
-		s.neighbours(l)
-		fmt.Fprintln(&told.out, s.line())
+		fmt.Fprintln(&told.out, summed(t, func(s *summing) {
+			s.points(src, l.records)
+			s.neighbours(l)
+		}))
 	})
+}
+
+// notSummed stands for a sum that make test does not take. It matches each sum that is kept.
+const notSummed = "(CI takes the sum: JOBLEDGER_WHOLE=1)"
+
+// summed takes a sum and gives its line, in make test for every fourth row: which ones, their names decide.
+func summed(t *testing.T, take func(s *summing)) string {
+	t.Helper()
+	name := fnv.New32a()
+	fmt.Fprint(name, t.Name())
+	if !*update && textsIn == "" && int(name.Sum32()>>8)%effort.Step(4) != 0 {
+		return notSummed
+	}
+	s := newSum(t)
+	take(s)
+	return s.line()
 }
 
 // keepSum keeps the sum alone, and lets reads fail.
@@ -118,9 +136,7 @@ func keepSum(t *testing.T, src history.Source) {
 	t.Helper()
 	failingReads(t, src)
 	keep(t, src, func(told *teller) {
-		s := newSum(t)
-		s.neighbours(listOf(t, src))
-		fmt.Fprintln(&told.out, s.line())
+		fmt.Fprintln(&told.out, summed(t, func(s *summing) { s.neighbours(listOf(t, src)) }))
 	})
 }
 

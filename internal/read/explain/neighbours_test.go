@@ -377,6 +377,8 @@ func (s *summing) neighbours(of list) {
 	}
 }
 
+const sumWords = "answers as of its records and of the scenes next to it"
+
 // line is the sum in a line of a text that is kept.
 func (s *summing) line() string {
 	s.t.Helper()
@@ -386,5 +388,5 @@ func (s *summing) line() string {
 			s.t.Fatal(err)
 		}
 	}
-	return fmt.Sprintf("%d answers as of its records and of the scenes next to it: %016x", s.answers, s.hash.Sum64())
+	return fmt.Sprintf("%d "+sumWords+": %016x", s.answers, s.hash.Sum64())
 }

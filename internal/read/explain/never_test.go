@@ -19,9 +19,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestNoAnswerIsFalse asks the recorded incidents for all that they can tell.
+// TestNoAnswerIsFalse asks the recorded incidents for all that they can tell, in make test every third of them.
 func TestNoAnswerIsFalse(t *testing.T) {
-	for _, dir := range logs(t) {
+	for _, dir := range effort.Each(3, logs(t)) {
 		t.Run(filepath.Base(dir), func(t *testing.T) { neverFalse(t, openRecorded(t, dir)) })
 	}
 	for seed := range hardSeeds() {
@@ -39,12 +39,13 @@ func hardSeeds() uint64 {
 	if effort.IsLong() {
 		return 100
 	}
-	return 2
+	return uint64(2 / effort.Step(2))
 }
 
-// TestTimesOfAnotherDay moves the recorded incidents, so that midnight falls among them.
+// TestTimesOfAnotherDay moves the recorded incidents, so that midnight falls among them. In make test it moves every
+// fourth of them.
 func TestTimesOfAnotherDay(t *testing.T) {
-	for _, dir := range logs(t) {
+	for _, dir := range effort.Each(4, logs(t)) {
 		src := openRecorded(t, dir)
 		mid := src.records[len(src.records)/2].Time.Go()
 		by := mid.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(mid).Truncate(time.Minute) // due times are whole minutes
