@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
@@ -24,7 +25,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-const records = 8_000
+// records is how many records the log has at least: in make test half of them, in as many files.
+var records = events.Sequence(8_000 / effort.Step(2))
 
 // written is the directory of the log of a busy cluster in many files.
 var written string
@@ -46,11 +48,11 @@ func write() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "joblist"); err != nil {
 		return "", err
 	}
-	log, err := boltlog.Open(dir, store.Options{RotateBytes: 256 << 10})
+	log, err := boltlog.Open(dir, store.Options{RotateBytes: int64(256 << 10 / effort.Step(2))})
 	if err != nil {
 		return dir, err
 	}
-	_, err = joblog.Write(log, joblog.Config{Seed: 7, Records: records, Running: 20, Finished: 30, Waiting: 10, Single: 950})
+	_, err = joblog.Write(log, joblog.Config{Seed: 7, Records: int(records), Running: 20, Finished: 30, Waiting: 10, Single: 950})
 	return dir, errors.Join(err, log.Close())
 }
 
@@ -312,7 +314,7 @@ func TestADamagedListIsNeverBelieved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range 60 {
+		for n := 0; n < 60; n += effort.Step(5) {
 			at := n * (len(content) - 1) / 59
 			bad := slices.Clone(content)
 			bad[at] ^= 1 << (n % 8)
