@@ -21,7 +21,7 @@ import (
 // replays without a divergence. JOBLEDGER_SEED is the first seed.
 func TestAnotherControllersFates(t *testing.T) {
 	t.Parallel()
-	worlds, days := 3, 1
+	worlds, days := 4-effort.Step(2), 1 // 2 worlds in make test
 	if effort.IsLong() {
 		worlds, days = 300, 20
 	}

@@ -28,7 +28,7 @@ import (
 // the first seed.
 func TestEachDueTimeHasItsFate(t *testing.T) {
 	t.Parallel()
-	worlds := 6
+	worlds := 6 / effort.Step(2)
 	if effort.IsLong() {
 		worlds = 400
 	}
@@ -45,7 +45,7 @@ func TestEachDueTimeHasItsFate(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", n)
-	if n.dues < 200 || n.every < 10 || n.unwatched < 20 || n.lives < 5 {
+	if less := effort.Step(2); n.dues < 200/less || n.every < 10/less || n.unwatched < 20/less || n.lives < 5/less {
 		t.Errorf("%+v: this tests little", n)
 	}
 }

@@ -28,14 +28,14 @@ const (
 	dueTimesLong, livedLong = 20_000_000, 365
 )
 
-// TestAYear lives through a year of CronJobs (half a year without JOBLEDGER_LONG), world after world until enough due
+// TestAYear lives through a year of CronJobs (half a year without JOBLEDGER_LONG, a quarter in make test), world after world until enough due
 // times have passed. It has random schedules and zones, a controller that is down for three tenths of the time, edits,
 // suspensions, a clock that is set, slow and refused creates, and requests that fail, end unknown or come late. Each
 // due time has one fate, no other instant has one, and no Job is made twice. The test counts the due times by a walk
 // over the minutes of the year.
 func TestAYear(t *testing.T) {
 	t.Parallel()
-	least, days := dueTimes, lived
+	least, days := dueTimes, lived/effort.Step(2)
 	if effort.IsLong() {
 		least, days = dueTimesLong, livedLong
 	}
