@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 )
 
@@ -18,7 +19,7 @@ func TestSeedsOfCronJobsInWorseWorlds(t *testing.T) {
 	t.Parallel()
 	told, rewinds := 0, uint64(0)
 	defer func() {
-		if t.Logf("%d entries of ledgers, %d rewinds", told, rewinds); told < 500 || rewinds < 20 {
+		if t.Logf("%d entries of ledgers, %d rewinds", told, rewinds); told < 500/effort.Step(2) || rewinds < uint64(20/effort.Step(2)) {
 			t.Errorf("%d entries of ledgers, %d rewinds: this tests little", told, rewinds)
 		}
 	}()
@@ -32,7 +33,7 @@ func TestSeedsOfCronJobsInWorseWorlds(t *testing.T) {
 		{"all of it", func(cfg *drive.Config, _ uint64) { cfg.LoseLog, cfg.HandOver, cfg.Rewind = 0.2, 0.002, 0.003 }},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
-			for seed := range uint64(seeds(t, 6)) {
+			for seed := range uint64(seeds(t, 6/effort.Step(2))) {
 				t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 					cfg := cronConfig(seed)
 					cfg.Stop, cfg.Snapshot = 0.002, 20
