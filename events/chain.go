@@ -34,7 +34,7 @@ func (h Hash) Next(stored []byte) (Hash, error) {
 // Link holds what one record adds to the hash chain: the header bytes, and the digests of facts and evidence.
 type Link struct {
 	Header          []byte
-	Facts, Evidence Hash // their digests; zero for a part that the record does not have
+	Facts, Evidence Hash // digests of the facts and of the evidence; zero for a part that the record does not have
 }
 
 // After returns the chain value (hash of the log) after the record with the link l.

@@ -196,7 +196,7 @@ func (c *ReadPod) ordinal() (uint64, int32)   { return c.Ordinal, c.Index }
 
 func (c *DropFinalizer) priority() Priority {
 	if c.ThenDelete {
-		return PriorityUnblock // the pod, which is not to be counted, is deleted once this command is done
+		return PriorityUnblock // the surplus pod can be deleted only after this command has removed its finalizer
 	}
 	return c.Traits().Priority
 }
@@ -207,7 +207,8 @@ func (c *WriteStatus) priority() Priority {
 		return PriorityFinish
 	}
 	if len(ch.Conditions) > 0 || len(ch.AddSucceeded)+len(ch.AddFailed) > 0 || ch.CompleteIndexes != "" || ch.FailIndexes != "" {
-		return c.Traits().Priority // the pods keep their finalizers until this status is stored
+		// More urgent than mere progress: until this status is stored, the pods that it lists keep their finalizers
+		return c.Traits().Priority
 	}
 	return PriorityProgress
 }

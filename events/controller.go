@@ -8,7 +8,7 @@ import (
 
 // LogCreated is the first record of a log, with its ID.
 type LogCreated struct {
-	LogID  string // random, 32 hexadecimal digits
+	LogID  string // identifies the log; random, 32 hexadecimal digits
 	Epoch  uint64 // number of this life of the log, from 1
 	Format uint32 // LeastFormat of the program that created the log
 }

@@ -39,7 +39,7 @@ type ZoneName struct{ Name, Hash string }
 type RunName struct {
 	UID     types.UID
 	Name    string
-	Version uint64 // resourceVersion at which it entered the list
+	Version uint64 // the Job's resourceVersion when it entered the list
 }
 
 // WithoutRuns returns a copy of list without the Jobs whose UIDs are in without.
@@ -159,9 +159,9 @@ type TickHold uint8
 
 // The reasons.
 const (
-	NotHeld       TickHold = 0 // it is about to start
+	NotHeld       TickHold = 0 // nothing: the due time is about to start
 	HeldForbid    TickHold = 1 // an earlier Job still runs and the policy is Forbid (C-144)
-	HeldSuspended TickHold = 2 // spec.suspend (C-133)
+	HeldSuspended TickHold = 2 // spec.suspend is true (C-133)
 	HeldBadZone   TickHold = 3 // the rules of spec.timeZone are unknown (C-132)
 	HeldNoCreate  TickHold = 4 // the API server refused the Job; the create is tried again (C-163)
 )

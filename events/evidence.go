@@ -94,9 +94,9 @@ type ContainerEnd struct {
 // its containers start.
 func (c *ContainerEnd) Lost() bool {
 	switch c.Reason {
-	case "ContainerStatusUnknown": // by the kubelet, with exit code 137
+	case "ContainerStatusUnknown": // the kubelet's reason, with exit code 137, if it found no trace of the container
 		return true
-	case "Unknown": // by containerd, with exit code 255
+	case "Unknown": // containerd's reason, with exit code 255, if it found no trace of the container
 		return c.ExitCode == 255
 	}
 	return false

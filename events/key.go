@@ -31,7 +31,7 @@ func (k Key) Seal(namespace, command string) string {
 // guesses about another.
 func (k Key) Hash(sort, namespace string, content []byte) string {
 	inner := k.padded(0x36, len(sort)+len(namespace)+2+len(content))
-	for _, part := range [...]string{sort, namespace} { // neither contains a zero byte
+	for _, part := range [...]string{sort, namespace} { // neither contains a zero byte, so a zero byte can end each
 		inner = append(append(inner, part...), 0)
 	}
 	sum := sha256.Sum256(append(inner, content...))
@@ -39,8 +39,9 @@ func (k Key) Hash(sort, namespace string, content []byte) string {
 	return hex.EncodeToString(sum[:hashBytes])
 }
 
-// padded returns the key as the first block of the input of one of the two hashes of an HMAC (RFC 2104), with room for
-// the rest. crypto/hmac gives the same result and makes six allocations for each.
+// padded returns the first block of the input of one of the two SHA-256 hashes of an HMAC (RFC 2104): the key, each
+// byte XORed with `with`. The slice has capacity for room more bytes. Package crypto/hmac computes the same HMAC, but
+// with six allocations for each.
 func (k Key) padded(with byte, room int) []byte {
 	block := make([]byte, sha256.BlockSize, sha256.BlockSize+room)
 	copy(block, k[:])

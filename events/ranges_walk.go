@@ -140,7 +140,7 @@ func checkParts(h *Header, facts, evidence []byte, e *Evidence) error {
 		}
 	}
 	if e.Containers == nil && e.Waits == nil && e.Conditions == nil && e.Origin == nil && e.Edit == nil && e.Running == 0 && e.PassedOver == 0 {
-		return nil // the usual case: the evidence has names only
+		return nil // the usual case: the evidence has names only, and names have no range
 	}
 	return checked().evidence.check(evidence)
 }

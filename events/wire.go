@@ -21,7 +21,8 @@ const (
 	recordEvidenceDigest = 7
 )
 
-// commonBytes is larger than the stored form of nearly all records.
+// commonBytes is the space that AppendRecord reserves for a record. Nearly all records need less, so the buffer grows
+// once.
 const commonBytes = 256
 
 // AppendRecord appends the stored form of r to buf. The same record always gives the same bytes. It returns an error
@@ -35,7 +36,8 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode record %d: %w", r.Sequence, err)
 	}
-	if err := checkFacts(r.Stream, r.Kind, buf[begin:]); err != nil { // a record that cannot be read is not written
+	// Refuse to write a record that the decoder would refuse to read, because a field is out of range
+	if err := checkFacts(r.Stream, r.Kind, buf[begin:]); err != nil {
 		return nil, fmt.Errorf("encode record %d: %w", r.Sequence, err)
 	}
 	facts := len(buf) > begin

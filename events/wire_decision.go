@@ -86,7 +86,7 @@ func CommandNameFromWire(w *pb.CommandName) CommandID {
 func endedToWire(f *CommandEnded) *pb.CommandEnded {
 	pod := f.Pod
 	if pod == f.UID && f.Type.changesPod() {
-		pod = "" // UID already holds it
+		pod = "" // not stored twice: the field UID has the same pod
 	}
 	return &pb.CommandEnded{
 		Type: uint32(f.Type), Ordinal: f.Ordinal, Pod: uidToWire(pod),

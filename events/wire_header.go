@@ -34,7 +34,7 @@ var errHeader = errors.New("decode record: the header is missing or incomplete")
 func decodeHeader(b []byte) (Header, error) {
 	var h Header
 	var id []byte    // ID of the stream
-	var kinds uint64 // bitwise OR of all kind numbers, so that one comparison checks them
+	var kinds uint64 // bitwise OR of all kind numbers: if it is in range, each of them is
 	var err error
 	for f := (wireFields{rest: b}); f.next(&err); {
 		switch f.field {

@@ -46,7 +46,7 @@ func packUUID(s string) (packed [uuidBytes]byte, ok bool) {
 	at := 0
 	for i := 0; i < uuidText; i += 2 {
 		if s[i] == '-' {
-			i++ // each group has an even number of digits
+			i++ // skip the hyphen; each group has an even number of digits, so no pair of digits spans a hyphen
 		}
 		high, low := digits[s[i]], digits[s[i+1]]
 		if high|low > 0xf {
@@ -55,7 +55,7 @@ func packUUID(s string) (packed [uuidBytes]byte, ok bool) {
 		packed[at] = high<<4 | low
 		at++
 	}
-	return packed, at == uuidBytes // less when the text has more hyphens
+	return packed, at == uuidBytes // at is less if the text has more hyphens than the four that were checked
 }
 
 // digits maps hexadecimal digits to their values. Upper case is not accepted: a UID would come back in lower case.

@@ -35,7 +35,7 @@ func (j *Job) Apply(rec *events.Record) {
 	case *events.JobSeen:
 		j.jobSeen(rec, f)
 	case *events.JobGone:
-		j.Version = max(j.Version, f.Version) // the deletion may come from a read that is older than j
+		j.Version = max(j.Version, f.Version) // the deletion may have been seen by a read that is older than j.Version
 		j.gone()
 	case *events.JobRetired:
 		j.Retired = true

@@ -103,7 +103,7 @@ func (b *backoff) add() {
 	}
 }
 
-// correct replaces the finish time was of one failure by the finish time is.
+// correct changes the finish time of one recorded failure: it was `was`, and is `is` now.
 func (b *backoff) correct(was, is events.Time) {
 	for _, times := range []*[]events.Time{&b.failed, &b.before} {
 		if corrected(times, was, is) {
@@ -113,7 +113,7 @@ func (b *backoff) correct(was, is events.Time) {
 	corrected(&b.failures, was, is)
 }
 
-// corrected replaces the first element equal to was by is, and sorts. It reports whether it found was.
+// corrected replaces the first element equal to `was` by `is`, and sorts the times. It reports whether it found `was`.
 func corrected(times *[]events.Time, was, is events.Time) bool {
 	at := slices.Index(*times, was)
 	if at < 0 {

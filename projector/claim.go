@@ -31,7 +31,9 @@ func (j *Job) DisownedLen() int { return j.disowned.n }
 func (j *Job) launchClaim(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() { j.book.Launch(f, &p.target) })
-		j.Confirmed = 0 // each decision to adopt or release needs a live read of its own
+		// Forget when a live read last confirmed the Job: each decision to adopt or release needs a live read of its
+		// own
+		j.Confirmed = 0
 	}
 }
 
@@ -53,7 +55,9 @@ func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ stri
 		case f.Ending == events.Refused:
 			r := j.claimRefused(p.UID, release, since, f)
 			if f.Class == events.RefusedConflict && p.Version > events.VersionOf(command) {
-				r.Until = 0 // a newer version of the pod is known: decide again at once
+				// The refusal means that the pod has a newer version, and that version is known already: decide again
+				// at once
+				r.Until = 0
 			}
 		case f.Ending == events.OutcomeUnknown:
 			j.claimRefused(p.UID, release, since, f)
@@ -64,7 +68,8 @@ func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ stri
 // claimDone updates the pod after a successful adoption or release, before the watch shows the new version.
 func (j *Job) claimDone(p *Pod, command events.Command, version uint64) {
 	p.Version, p.DroppedIn, p.Candidates, p.Maker = version, 0, nil, ""
-	p.Owner, p.Tracked = j.claimant(command), false // a released pod has no finalizer that counts
+	// Set the fields as after a release, when the finalizer no longer counts. An adoption changes Tracked below
+	p.Owner, p.Tracked = j.claimant(command), false
 	if adopt, ok := command.(*events.AdoptPod); ok {
 		p.Selected, p.Tracked = true, !adopt.Spent
 	}

@@ -20,7 +20,7 @@ type claimRetry struct {
 	release bool
 }
 
-// forgetClaims is how long the backoff of a refused adoption is kept after the pod moved away.
+// forgetClaims is how long the backoff of a refused adoption is kept after the pod has left this Job's records.
 const forgetClaims = time.Hour
 
 // Claiming returns the backoff before the pod's adoption or release is tried again; zero if no try was refused.

@@ -74,7 +74,7 @@ func (j *Job) creating(c *events.CreatePod) *Create {
 		return known
 	}
 	create := &Create{CreatePod: *c, Sent: j.Now}
-	j.creates = append(j.creates, create) // ordinals only grow
+	j.creates = append(j.creates, create) // the list stays in order, because ordinals only grow
 	j.Ordinal = max(j.Ordinal, c.Ordinal)
 	j.occupy(c.Index, 1)
 	return create
@@ -174,12 +174,14 @@ func (j *Job) createEnded(flight *commands.Flight, f *events.CommandEnded, name 
 	looking := flight.Command.Traits().Reads
 	switch f.Ending {
 	case events.Done:
-		if f.UID == "" { // a read found no pod
+		if f.UID == "" { // a read that looked for the create's pod found none
 			j.drop(c)
 			return
 		}
 		late := j.settle(c.Ordinal)
-		if p := j.byUID[f.UID]; p != nil { // observed without our annotation, which would have ended the create
+		// If the pod is known, it was observed without our annotation: with it, the observation would have ended the
+		// create
+		if p := j.byUID[f.UID]; p != nil {
 			j.update(p, func() { p.LateCreate = late })
 		} else {
 			j.created(c, name, f, late)
@@ -210,7 +212,7 @@ func (j *Job) createRefused(c *Create, flight *commands.Flight, f *events.Comman
 	switch {
 	case f.Class == events.RefusedNameTaken && !looking:
 		j.drop(c)
-	case flight.InBackoff() && !flight.Cancelled && f.Class.Passing(): // keeps retrying
+	case flight.InBackoff() && !flight.Cancelled && f.Class.Passing(): // this create is the one being retried: go on
 	case c.Doubted || looking:
 		j.unfly(c)
 		c.MustList = true

@@ -19,7 +19,8 @@ func (j *Job) enter(p *Pod) {
 	if p.stage == Unlisted {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
 		p.in.freshFailed = !p.in.freshSucceeded
-		// The pod's index may have become invalid since the status write that accounts for the pod was sent
+		// Check the index again: it may have become invalid since the status write in flight, which lists the pod, was
+		// sent
 		p.in.completing, p.in.completes = p.in.freshSucceeded && j.indexValid(p), p.Index
 		p.in.urgent = p.Deleted != 0
 	}

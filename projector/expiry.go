@@ -17,7 +17,7 @@ type Expiry struct {
 	From    events.Time // earliest time of the deletion: At, or a second later while work is left
 	TTL     int32       // spec.ttlSecondsAfterFinished
 	Busy    bool        // a read, write or deletion of the Job's object is in flight
-	Look    bool        // a live read is needed before the next write
+	Look    bool        // the object must be read from the API server before the next write
 	Writing commands.Retry
 }
 

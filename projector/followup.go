@@ -11,7 +11,7 @@ import (
 type followUp struct {
 	now     events.Time // time of the newest record that concerned the Job
 	deleted bool        // the Job's object is under deletion, or gone
-	look    bool        // a live read is needed before the next write
+	look    bool        // the object must be read from the API server before the next write
 	book    commands.Book[*Retired]
 }
 
@@ -62,7 +62,8 @@ func (r *Retired) seen(f *events.JobSeen) {
 		return
 	}
 	if retry := r.followUp.book.Shared(events.BackoffWrites); f.Version > r.Version && retry.Class == events.RefusedConflict {
-		retry.Clear() // the API server refused a write because of a newer version: that version is known now
+		// A write was refused because of a newer version, and this is that version: end the backoff
+		retry.Clear()
 	}
 	r.Version = f.Version
 	if f.Status != nil {
@@ -79,7 +80,7 @@ func (r *Retired) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	case f.Ending == events.Done && f.UID == r.Ref.UID:
 		u.look = false
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
-		u.deleted = true // another Job has the name, or no Job has it
+		u.deleted = true // the object is gone: another Job has the name, or no Job has it
 	case f.Ending == events.Refused, f.Ending == events.OutcomeUnknown:
 		u.book.Shared(events.BackoffWrites).Refused(r.Settings, flight.Since, u.now, f)
 	}

@@ -29,7 +29,8 @@ func (j *Job) podGone(p *Pod) {
 	if p.in.completing && j.Indexed {
 		j.uncomplete(p.in.completes)
 	}
-	j.reviewIndex(p.Index) // another failed pod of the index may now be the one that is held back for a replacement
+	// If the pod was held back for a replacement, another failed pod of its index may now be the one to hold back
+	j.reviewIndex(p.Index)
 	for _, f := range []*commands.Flight{p.Drop(), p.Delete(), p.Claim()} {
 		j.book.Land(f)
 	}

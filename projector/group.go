@@ -133,7 +133,7 @@ func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name s
 		if made := groupMade[flight.Command.Traits().Kind]; made != nil {
 			made(j, flight.Command, name)
 			j.Regrouping().Clear()
-		} // after a search the backoff continues: the next command may be refused again
+		} // FindGroup has no row: after a search the backoff goes on, because the next command may be refused again
 	case events.Refused:
 		g.Stage = GroupUnsought // the objects have changed: look again (J-245)
 		if j.Beta() && f.Class == events.RefusedNameTaken {

@@ -13,10 +13,11 @@ type indexes struct {
 	completed indexset.Set // succeeded indexes in range: published, or of an ended pod that no status counts yet
 	taken     indexset.Set // indexes that need no pod: completed, failed, or with an occupant
 	occupants map[int32]occupants
-	crowded   map[int32]struct{} // indexes with more than one occupant, or with an occupant that they do not need
-	index     perIndex
-	rules     []policy.SuccessRule // rules of the successPolicy
-	progress  []int32              // per rule: how many of its indexes have succeeded
+	// Indexes with too many occupants: more than one, or any if the index is complete or failed
+	crowded  map[int32]struct{}
+	index    perIndex
+	rules    []policy.SuccessRule // rules of the successPolicy
+	progress []int32              // per rule: how many of its indexes have succeeded
 }
 
 // occupants are the running pods and the unfinished creates of one index.
@@ -131,7 +132,7 @@ func (x *indexes) SuccessRuleMet() (rule int, met bool) {
 		switch {
 		case !r.Some:
 			met = r.Count > 0 && x.completed.Len() >= r.Count
-		case r.Required.Len() == 0: // none of the rule's indexes is in range, or the rule is unreadable
+		case r.Required.Len() == 0: // no index of the rule is in range, or the rule is unreadable: not met
 		case x.progress[k] == r.Required.Len():
 			met = true
 		default:

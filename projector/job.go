@@ -56,7 +56,7 @@ type Job struct {
 	claims  map[types.UID]*claimRetry // backoffs of adoptions and releases
 	// Confirmed is when a live read last confirmed the known state of the Job (J-176); 0 if there must be another one.
 	Confirmed events.Time
-	Look      bool // a live read is needed before the next status write
+	Look      bool // the object must be read from the API server before the next status write
 	Group     Group
 	Recheck   bool // record the next observation of the object even if it is not new
 

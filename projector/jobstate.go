@@ -50,7 +50,8 @@ func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
 	for _, v := range j.values() {
 		v.toWire(s, names)
 	}
-	s.Write, s.Reading, s.Group = commands.FlightToWire(j.Write(), names), commands.FlightToWire(j.Reading(), names), j.groupToWire(names) // encoded after the status: the order of the texts in names is fixed
+	// Encode these after the status: a reader takes the texts from names in this order
+	s.Write, s.Reading, s.Group = commands.FlightToWire(j.Write(), names), commands.FlightToWire(j.Reading(), names), j.groupToWire(names)
 	s.Deletion = commands.FlightToWire(j.deletion(), names)
 	if j.Spec != nil {
 		s.Spec = events.SpecToWire(j.Spec)

@@ -18,7 +18,8 @@ import (
 // Job, or the namespace, that the state is about.
 type Parts map[events.Stream]*parts
 
-// parts holds what has arrived of one state that is stored in several records.
+// parts holds what has arrived of one state that is stored in several records. n is the number of the newest part; 0 if
+// one is missing.
 type parts struct {
 	ref          events.JobRef
 	n            uint64
@@ -44,7 +45,7 @@ func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []by
 		p = &parts{ref: ref}
 		c[s] = p
 		return nil, nil, false
-	case p.n == 0 || p.n+1 != part: // an earlier part is missing: ignore this one
+	case p.n == 0 || p.n+1 != part: // an earlier part is missing: ignore this part, and all until a new first part
 		p.n = 0
 		return nil, nil, false
 	}

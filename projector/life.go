@@ -30,7 +30,8 @@ func (l *life) apply(rec *events.Record) {
 		l.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
 	case *events.EpochChanged:
 		l.Identity.Epoch, l.Lost, l.Rewound = f.Epoch, events.Loss{}, rec.Sequence
-		if f.Reason == events.EpochRestored { // the log lost records: process numbers from before may be among them
+		// If the log lost records, these may have begun terms, too: the newest term is not known any more
+		if f.Reason == events.EpochRestored {
 			l.Term = 0
 		}
 	case *events.TermStarted:

@@ -35,10 +35,11 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	if bare && f.Tracked { // the finalizer was removed and is back: a pod that was counted before is not counted again
 		p.NeverCounted = p.NeverCounted || p.Counted
 	}
-	j.Group.Sure = false // the pod may have ended: without running pods the PodGroup may be deleted
+	// The pod may have ended. Without running pods the PodGroup may be deleted, so it is no longer certain to exist
+	j.Group.Sure = false
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)
-	p.UID = uid // share the string that the maps hold
+	p.UID = uid // use the string that the maps hold, to save memory
 	if p.Gone { // the pod had moved to another stream (another Job's records), and is back
 		p.Gone, p.Vanished = false, false
 		j.homes[uid] = j.Stream
@@ -86,7 +87,8 @@ func (j *Job) claimSeen(p *Pod) {
 		delete(j.claims, p.UID)
 	}
 	if r := j.claims[p.UID]; r != nil && r.Class == events.RefusedConflict {
-		r.Until = 0 // the newer version of the pod is known now: decide again at once
+		// The refusal meant that the pod has a newer version, and this may be it: decide again at once
+		r.Until = 0
 	}
 }
 
@@ -123,12 +125,14 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	again := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
 	if j.SpecAt != f.SpecAt {
-		j.Group.Sure = false // with a new spec the PodGroup may have been deleted: a suspended Job has no pods
+		// The new spec may follow a suspension. A suspended Job has no pods, so its PodGroup may have been deleted
+		j.Group.Sure = false
 	}
 	j.Managed, j.ManagedBy, j.SpecAt, j.Gone, j.Parent = f.Managed, f.ManagedBy, f.SpecAt, false, f.Parent
 	j.Recheck, j.Look = false, false
 	if j.Writing().Class == events.RefusedConflict {
-		j.Writing().Until = 0 // the newer version of the Job is known now: no need to wait
+		// The refusal meant that the Job has a newer version, and this may be it: do not wait any more
+		j.Writing().Until = 0
 	}
 	switch {
 	case f.Confirms != events.CommandID{}:
@@ -146,8 +150,9 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 // Known reports whether the Job's object has been seen.
 func (j *Job) Known() bool { return j.Version != 0 }
 
-// stops notes when the pod's deletion was first observed, if the pod may still end by itself. before says that the pod
-// already was under deletion, or had ended, before this observation.
+// stops begins the wait for a pod whose deletion was just observed: until Settings.DeletedPodWait has passed, it may
+// still end by itself. There is no wait if before is true (the pod was already being deleted, or had ended), if the
+// Job's success is certain, if another controller runs the Job, or if the pod is an orphan.
 func (j *Job) stops(p *Pod, before bool) {
 	if before || p.Deleted == 0 || p.Phase.Terminal() || j.succeeding || j.Observed() || j.Stream.Kind != events.StreamJob {
 		return
@@ -185,7 +190,8 @@ func (j *Job) rivalWrote(f *events.JobSeen) {
 		return
 	}
 	r.wrote = at
-	ours := j.Writing().Count > 0 && j.Writing().Class == 0 // our write of unknown outcome may have stored it
+	// If the outcome of a write of ours is unknown, that write may have stored this status
+	ours := j.Writing().Count > 0 && j.Writing().Class == 0
 	if at == 0 || f.Status == nil || ours {
 		return
 	}

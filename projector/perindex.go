@@ -30,8 +30,9 @@ func (j *Job) HeldAll() func(yield func(*Pod) bool) { return j.holding.all }
 // Ended returns the time at which the pod ended, as used for the backoff (J-110); 0 if it has not ended.
 func (p *Pod) Ended() events.Time { return p.ended }
 
-// exhausted reports whether the pod's failure fails its index: a FailIndex rule matches it, or the index has more
-// failures than backoffLimitPerIndex (J-116).
+// exhausted reports whether the pod's failure fails its index: a FailIndex rule matches it, or, unless it is ignored,
+// the index now has more failures than backoffLimitPerIndex (J-116). After the Job's own failure was decided, only a
+// pod that ended before that counts.
 func (j *Job) exhausted(p *Pod) bool {
 	if j.failing && !p.endedBefore(j.verdict) {
 		return false

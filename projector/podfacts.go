@@ -150,8 +150,8 @@ func (j *Job) failedByItself(p *Pod) bool {
 		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly && !j.mayEnd(p)))
 }
 
-// match sets p.match to the podFailurePolicy rule for a failed pod. If the Job fails, a pod that still runs also gets
-// its rule.
+// match sets p.match to the podFailurePolicy rule that matches the pod. It does so if the pod is the Job's and has
+// failed; if the Job fails, also for a pod that has not succeeded. Otherwise there is no match.
 func (j *Job) match(p *Pod) {
 	p.match = policy.Match{}
 	if j.claimed(p) && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing) {

@@ -35,7 +35,9 @@ func (b *published) Ending() bool { return b.finished || b.failing || b.succeedi
 // seen takes over an observed status that we did not write. The caller rebuilds uncounted with relist.
 func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobSpec) {
 	if t := s.StartTime; t != b.Base.StartTime && t != b.asked {
-		b.Start = 0 // another client suspended and resumed the Job: activeDeadlineSeconds starts again (J-147)
+		// An unexpected start time means that another client suspended and resumed the Job: activeDeadlineSeconds
+		// starts again (J-147)
+		b.Start = 0
 	}
 	suspended := b.Base.True(status.Suspended)
 	b.Base = status.Of(s)

@@ -18,7 +18,7 @@ func (j *Job) recount() {
 	j.pods.reset()
 	j.published.relist()
 	j.resetIndexes()
-	j.index.restless = true // choose no pod to hold back for a replacement until all pods are in
+	j.index.restless = true // until all pods are in their sets, choose none to hold back for a replacement
 	for p := range j.holding.all {
 		j.index.held[p.Index] = p // the pod held back for a replacement stays, unless settleIndex chooses another
 	}

@@ -70,7 +70,8 @@ func (j *Job) launchDelete(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() {
 			j.book.Launch(f, &p.target)
-			p.Surplus = p.Surplus || (!p.Held() && !j.failing && !j.succeeding) // no finalizer: never counted
+			// If the pod has no finalizer and the Job goes on, the pod is never counted: it is surplus
+			p.Surplus = p.Surplus || (!p.Held() && !j.failing && !j.succeeding)
 		})
 	}
 }

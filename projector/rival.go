@@ -68,7 +68,7 @@ func (w *World) rivalActed(a rivalAct) {
 	r := &w.Rival
 	switch {
 	case r.Found && r.Quiet != 0:
-		if a.Pod == "" && !w.Listing { // a listing may show an act from before this run
+		if a.Pod == "" && !w.Listing { // what a listing shows may be from before this run
 			r.Quiet = w.Now
 		}
 	case !r.Found && a.late:
@@ -76,7 +76,8 @@ func (w *World) rivalActed(a rivalAct) {
 	}
 }
 
-// maxRivalActs limits the recorded acts of another controller: pods alone prove nothing, whatever their number.
+// maxRivalActs limits the recorded acts of another controller: users can create any number of such pods, and pods alone
+// prove nothing.
 const maxRivalActs = 8
 
 // note records an act. If maxRivalActs pods are recorded, a status write takes the place of the last one: the pods,

@@ -43,7 +43,7 @@ func (j *Job) stageOf(p *Pod) Stage {
 		}
 		return Untouched
 	case p.written && !j.accounted(p):
-		return Unlisted // the status write in flight may be stored, whatever has happened to the pod since
+		return Unlisted // the status write in flight lists the pod, and may be stored whatever happens to the pod
 	case p.Claim() != nil:
 		return Untouched
 	case j.adopts(p):
@@ -90,7 +90,7 @@ func (j *Job) stageOf(p *Pod) Stage {
 		return Unlisted
 	case j.Deleted != 0:
 		return Released
-	case p.Deleted != 0 && !j.FailedOnly: // has not ended
+	case p.Deleted != 0 && !j.FailedOnly: // it has not ended yet
 		return Stopping
 	}
 	return Untouched

@@ -98,7 +98,8 @@ func (w *World) controllerToWire() *pb.WorldState {
 func marshal(m proto.Message) []byte {
 	b, err := deterministic.Marshal(m)
 	if err != nil {
-		panic(fmt.Sprintf("projector: encode state: %v", err)) // text that is not UTF-8 would fail; there is none
+		// Only a text that is not UTF-8 fails, and a state has none
+		panic(fmt.Sprintf("projector: encode state: %v", err))
 	}
 	return b
 }
@@ -198,7 +199,8 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 // beginFile handles the StateStored record with the controller's own state, with which each file of the log begins. A
 // reader that starts at this file knows nothing yet, and restores that state.
 func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
-	used := func(events.ZoneName) bool { return true } // the file has exactly the zones that CronJobs name
+	// For a reader that starts at this file, all zones count as used: the file has exactly the zones that CronJobs name
+	used := func(events.ZoneName) bool { return true }
 	if w.Identity == (events.Identity{}) {
 		_ = w.restoreController(f.Encoded, rec.Sequence) // CheckState has checked it in DecodeRecord
 		w.previous, w.Now = rec.Sequence, rec.Time

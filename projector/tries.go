@@ -21,7 +21,7 @@ type Tries struct {
 	// Partial says that earlier attempts are missing: they were in records whose texts were erased.
 	Partial bool
 
-	suspended time.Duration // without the current suspension
+	suspended time.Duration // total length of earlier suspensions, without the current one
 	since     events.Time   // start of the current suspension; 0 for none
 }
 
@@ -185,7 +185,7 @@ func disruptionOf(p *Pod, e *events.Evidence) (reason string, disrupted bool) {
 			return c.Reason, true
 		}
 	}
-	for _, c := range p.Conditions { // the texts were erased: only the recorded conditions are left
+	for _, c := range p.Conditions { // if the texts were erased, only the recorded conditions are left
 		if c.Type == target && c.Status == holds {
 			return "", true
 		}
@@ -215,7 +215,7 @@ func (w *Way) exits(p *Pod, e *events.Evidence) {
 			return
 		}
 	}
-	for _, x := range p.Exits { // the texts were erased: only the recorded exit codes are left
+	for _, x := range p.Exits { // if the texts were erased, only the recorded exit codes are left
 		kind := events.RegularContainer
 		if x.Init {
 			kind = events.InitContainer
@@ -240,7 +240,8 @@ func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	var only *events.ContainerEnd
 	for i := range e.Containers {
 		switch c := &e.Containers[i]; {
-		case c.Lost() && times == 1: // a kubelet counts a restart also for a container that it lost: no process failed
+		// If a kubelet has lost a container, it counts that as a restart, though no process failed: do not count it
+		case c.Lost() && times == 1:
 			return
 		case c.Restarts == 0:
 		case only != nil:

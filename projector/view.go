@@ -19,7 +19,8 @@ func newView() view { return view{newest: map[events.Resource]uint64{}} }
 // apply updates v by a record of the controller's own stream. cronJobs says whether CronJobs are watched.
 func (v *view) apply(rec *events.Record, cronJobs bool) {
 	switch f := rec.Facts.(type) {
-	case *events.EpochChanged: // these versions do not exist in the cluster any more: list everything again
+	// After a rewind (restore of the cluster) these versions do not exist any more: list everything again
+	case *events.EpochChanged:
 		clear(v.newest)
 		v.list(events.Jobs, events.Pods)
 		if cronJobs {

@@ -218,7 +218,9 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 		w.stated.passed = true
 		return
 	}
-	if retired != nil && rec.Kind != events.KindPodAdded { // a pod makes the retired Job a Job again, as a placeholder
+	// If the Job is retired, a record only updates the few fields that are kept of it. But a new pod makes it a Job
+	// again, as a placeholder
+	if retired != nil && rec.Kind != events.KindPodAdded {
 		w.followRetired(retired, rec)
 		return
 	}

@@ -98,7 +98,8 @@ func (j *Job) confirm(name events.CommandID) {
 				j.update(p, func() {})
 			}
 		}
-		for _, f := range j.book.InOrder() { // other pods may have completed these pods' indexes
+		// Count the pods with a command in flight again: other pods may have completed their indexes
+		for _, f := range j.book.InOrder() {
 			if p := j.podOf(f); p != nil {
 				j.update(p, func() {})
 			}
@@ -134,7 +135,8 @@ func (j *Job) unconfirmed(flight *commands.Flight, f *events.CommandEnded) {
 		case f.Sent:
 			j.Writing().Until = j.Now.Add(j.Settings.APIBackoff) // by then a newer version is seen or read
 		case j.Writing().Count == 1:
-			j.Writing().Until = j.Now // nothing was sent: read the Job at once. A second such error in a row waits
+			// If nothing was sent, read the Job at once. But a second such error in a row waits for the backoff
+			j.Writing().Until = j.Now
 		}
 	case events.OutcomeUnknown:
 		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)

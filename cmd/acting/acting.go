@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/cmd/cli"
 )
 
-// Commands returns the commands of this package: those that do more than read a log.
+// Commands returns the commands of this package, such as run and serve: those that do more than read a log.
 func Commands(c *cli.CLI) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(c), newServe(c), newSubscribe(c), newDoctor(c), newPrune(c),

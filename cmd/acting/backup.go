@@ -54,7 +54,7 @@ and its controller makes a new key. With it who reads the copy can try what the 
 	cmd.Flags().BoolVar(&f.withKey, "with-key", false, "copy the key of the log, too")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would go, and put nothing")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
-		panic(err) // only if there is no such flag
+		panic(err) // a bug: it fails only if there is no such flag
 	}
 	return cmd
 }
@@ -110,7 +110,8 @@ func runBackup(ctx context.Context, c *cli.CLI, f *backupFlags) error {
 	return nil
 }
 
-// liveOf returns a client of the controller that writes the log; nil if no process writes it.
+// liveOf returns a client of the controller that writes the log; nil if no process writes the log. dir is the log's
+// directory.
 func liveOf(ctx context.Context, c *cli.CLI, address, dir string) (beside.Live, error) {
 	log, err := open.Archive(address)
 	var held *store.HeldError
@@ -128,7 +129,7 @@ func liveOf(ctx context.Context, c *cli.CLI, address, dir string) (beside.Live, 
 	return nil, cli.ExplainOpen(dir, err)
 }
 
-// stepLine returns the line of output about an object of the copy.
+// stepLine returns the line that backup prints about an object of the copy. verb says what was done with it.
 func stepLine(verb string, s backup.Step) string {
 	switch {
 	case s.Deleted:

@@ -21,7 +21,7 @@ import (
 
 // cloneFlags are the flags of clone: which log to copy, and where to.
 type cloneFlags struct {
-	server   dial.Config // flags set only Creds and CA
+	server   dial.Config // the flags set only the fields Creds and CA
 	from, to string
 	withKey  bool
 	dryRun   bool
@@ -64,13 +64,13 @@ A copy that grows with the log is another thing: 'jobledger backup'.`,
 	flags.StringVar(&f.server.CA, "replicate-ca", "", "file with the certificates that those servers' are checked against")
 	for _, name := range []string{"from", "to"} {
 		if err := cmd.MarkFlagDirname(name); err != nil {
-			panic(err) // only if there is no such flag
+			panic(err) // a bug: it fails only if there is no such flag
 		}
 	}
 	return cmd
 }
 
-// config returns the configuration of the clone that the flags choose, or a usage error.
+// config returns what to clone and where to, as the flags say, or a usage error.
 func (f *cloneFlags) config(c *cli.CLI) (*cloning.Config, error) {
 	switch {
 	case f.from == "":
@@ -110,7 +110,7 @@ func (f *cloneFlags) config(c *cli.CLI) (*cloning.Config, error) {
 	return config, nil
 }
 
-// ofStream sets the source of the clone to the log of a NATS stream. rest is the part of --from after the scheme.
+// ofStream sets the log of a NATS stream as what is cloned. rest is what follows the scheme in --from.
 func (f *cloneFlags) ofStream(config *cloning.Config, scheme, rest string) error {
 	at := strings.LastIndexByte(rest, '/')
 	switch {
@@ -141,8 +141,8 @@ func (f *cloneFlags) ofStream(config *cloning.Config, scheme, rest string) error
 	return nil
 }
 
-// wholeOrLive returns a client of the controller that writes the log; nil if no process writes it. In that case a
-// damaged log is an error.
+// wholeOrLive returns a client of the controller that writes the log. It returns nil if no process writes the log; then
+// a damaged log is an error.
 func wholeOrLive(ctx context.Context, c *cli.CLI, address, dir string) (beside.Live, error) {
 	log, err := open.Archive(address)
 	if held := (*store.HeldError)(nil); errors.As(err, &held) {
@@ -201,7 +201,7 @@ func runClone(ctx context.Context, c *cli.CLI, f *cloneFlags) error {
 	return nil
 }
 
-// cloneLine returns the line of output about a file of the clone.
+// cloneLine returns the line that clone prints about one file.
 func cloneLine(s cloning.Step) string {
 	line := fmt.Sprintf("records %d to %d", s.First, s.Last)
 	if s.Last < s.First {

@@ -19,13 +19,13 @@ func (f *copyFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.unfenced, controller.UnfencedFlag, false, "copy also to a server that knows no conditional writes, where a second writer is not held off")
 }
 
-// validate returns the error that config would return.
+// validate returns the usage error of the flags, if config would return one.
 func (f *copyFlags) validate() error {
 	_, err := f.config()
 	return err
 }
 
-// config returns the destination of the copy, or a usage error.
+// config returns where run copies its log, as the flags say, or a usage error.
 func (f *copyFlags) config() (config controller.CopyConfig, err error) {
 	if f.to == "" {
 		if f.unfenced {

@@ -26,7 +26,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// doctorFlags are the flags of run, and the additional ones of doctor.
+// doctorFlags are the flags of doctor. They include the flags of run, so that doctor checks the cluster for the
+// controller that those would start.
 type doctorFlags struct {
 	run     RunFlags
 	account string
@@ -75,7 +76,7 @@ answer is one.`,
 	return cmd
 }
 
-// shownOfDoctor are the flags of run that the help of doctor shows; doctor accepts the others, too.
+// shownOfDoctor are the flags of run that the help of doctor shows. doctor accepts the other flags of run, too.
 var shownOfDoctor = []string{
 	"log", "kubeconfig", "context", "namespace", "manage", cronFlag, "gang-scheduling", "log-max-size", controller.CopyFlag, controller.UnfencedFlag, "nats-url", "nats-context",
 	replicating.Flag, "replicate-stream", "replicate-creds", "replicate-ca", replicating.MonitorFlag, replicating.KeyFlag,
@@ -127,7 +128,7 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 	return config, f.published(config)
 }
 
-// published sets the NATS server and stream to check, if the flags name a server.
+// published sets which NATS server and stream are checked, if the flags name a server.
 func (f *doctorFlags) published(config *doctor.Config) error {
 	if !f.run.nats.where() {
 		return nil
@@ -140,7 +141,7 @@ func (f *doctorFlags) published(config *doctor.Config) error {
 	return nil
 }
 
-// settings returns the controller's settings. Unlike run, doctor works without --log.
+// settings returns the settings of the controller that doctor checks for. Unlike run, doctor works without --log.
 func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	if f.run.log != "" {
 		return f.run.Settings(flags)
@@ -150,7 +151,8 @@ func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	return f.run.Settings(flags)
 }
 
-// readiness returns a function that asks the controller that writes the log in dir for /readyz?verbose.
+// readiness returns a function that asks the controller for /readyz?verbose. This is the controller that writes the log
+// in dir.
 func readiness(dir string) func(context.Context) ([]string, bool, error) {
 	return func(ctx context.Context) ([]string, bool, error) {
 		address, err := regular.Read(filepath.Join(dir, serve.AddressFile), cli.MostAddress)
@@ -168,7 +170,7 @@ func readiness(dir string) func(context.Context) ([]string, bool, error) {
 		}
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			return nil, false, nil // a killed controller leaves its address behind
+			return nil, false, nil // no controller runs: a killed one leaves its address in the file
 		}
 		defer response.Body.Close()
 		text, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
@@ -179,7 +181,7 @@ func readiness(dir string) func(context.Context) ([]string, bool, error) {
 	}
 }
 
-// lookAgain is the time between two rounds of checks with --wait.
+// lookAgain is the time between two rounds of checks, if --wait is set.
 const lookAgain = 2 * time.Second
 
 func runDoctor(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *doctorFlags) error {

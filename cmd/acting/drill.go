@@ -73,7 +73,7 @@ The report says who ran the drill, when, at which head, what was checked and how
 	return cmd
 }
 
-// config returns the configuration of the drill that the flags choose, or a usage error.
+// config returns which copy to test and how, as the flags say, or a usage error.
 func (f *drillFlags) config(c *cli.CLI) (*drill.Config, error) {
 	if err := f.output.Validate(); err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// withFailpoints wraps the destination of a copy with points at which an environment variable can make this process
-// end. Crash tests use it.
+// withFailpoints returns place, the destination of a copy, with points at which an environment variable can make this
+// process end. Crash tests use it.
 func withFailpoints(place copylog.Place) (copylog.Place, error) {
 	points, err := failpoint.FromEnv(os.Getenv)
 	if err != nil {

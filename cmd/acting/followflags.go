@@ -18,12 +18,12 @@ import (
 	"github.com/jobledger/jobledger/internal/run/replicating"
 )
 
-// followFlags are the flags about the controllers that copy each other's log. Without any, no other controller has this
-// controller's log.
+// followFlags are the flags about controllers that share a log: one leads, and the others copy its log. Without these
+// flags, no other controller has this controller's log.
 type followFlags struct {
-	controllers []string // URLs
-	authorities string   // file with CA certificates; empty for the system's
-	// file with a token; empty for the token with which this process authenticates to the API server
+	controllers []string // URLs of the controllers
+	authorities string   // file with CA certificates; empty for those of the system
+	// file with a bearer token; empty for the token that this process uses for the API server
 	token string
 }
 
@@ -37,10 +37,11 @@ func (f *followFlags) add(flags *pflag.FlagSet) {
 		"with --follow, file with the token that they are shown; the one that the API server is shown unless given")
 }
 
-// wanted reports whether the log is shared with other controllers in this way.
+// wanted reports whether --follow is set: this controller shares its log with others.
 func (f *followFlags) wanted() bool { return len(f.controllers) > 0 }
 
-// goTogether returns a usage error for flags of run that contradict --follow, or have no effect without it.
+// goTogether returns a usage error for flags of run that contradict --follow, or that have no effect without it. mode
+// is the value of --manage.
 func (f *followFlags) goTogether(run *RunFlags, flags *pflag.FlagSet, mode events.Mode) error {
 	if !f.wanted() {
 		for _, name := range []string{following.AuthorityFlag, following.TokenFlag} {
@@ -89,7 +90,7 @@ func (f *followFlags) goTogether(run *RunFlags, flags *pflag.FlagSet, mode event
 	return nil
 }
 
-// config returns the configuration for copying the leader's log; nil without --follow.
+// config returns from which controllers to copy the log, as the flags say; nil without --follow.
 func (f *followFlags) config(cluster *controller.Cluster, keyFile string) (*controller.FollowConfig, error) {
 	if !f.wanted() {
 		return nil, nil
@@ -118,13 +119,14 @@ func (f *followFlags) config(cluster *controller.Cluster, keyFile string) (*cont
 	return c, err
 }
 
-// readToken reads the token file. Each request calls it, because the token of a ServiceAccount changes.
+// readToken reads the file with the bearer token. It is called for each request, because the token of a ServiceAccount
+// changes.
 func (f *followFlags) readToken() (string, error) { return readToken(f.token) }
 
-// errNoToken: the token file is empty.
+// errNoToken is returned if the file with the token is empty.
 var errNoToken = errors.New("it is empty")
 
-// readToken returns the token in a file.
+// readToken returns the bearer token in a file.
 func readToken(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -136,7 +138,8 @@ func readToken(file string) (string, error) {
 	return string(text), nil
 }
 
-// readAuthorities returns the CA certificates in a file; nil for no file. flag is the flag that names the file.
+// readAuthorities returns the CA certificates in a file; nil if file is empty. flag is the flag that names the file,
+// for errors.
 func readAuthorities(flag, file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// gangFlag is the name of the flag that chooses for which Jobs gangs are made: a Workload and a PodGroup, so that all
-// pods start together. Without a value the flag means all.
+// gangFlag is the name of the flag that says for which Jobs gangs are made. A gang is a Workload and a PodGroup, so
+// that all pods start together. The flag without a value means all Jobs.
 const gangFlag = "gang-scheduling"
 
 func addGangFlag(flags *pflag.FlagSet, value *string) {
@@ -17,7 +17,8 @@ func addGangFlag(flags *pflag.FlagSet, value *string) {
 	flags.Lookup(gangFlag).NoOptDefVal = "all"
 }
 
-// gangSettings parses the flag's value. Which version of the gang API is used depends on the server, at the start.
+// gangSettings returns what the value of the flag means: whether gangs are made (on), and by which rule. Which version
+// of the gang API is used depends on the server, and is decided at the start.
 func gangSettings(value string) (on bool, rule events.GangRule, err error) {
 	switch value {
 	case "", "false":

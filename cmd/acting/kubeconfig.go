@@ -20,7 +20,7 @@ func KubeNamespace(kubeconfig, context string) (string, error) {
 	}
 	namespace, _, err := loader.Namespace()
 	if clientcmd.IsEmptyConfig(err) {
-		return "", nil // not an error: reading a log needs no cluster
+		return "", nil // not an error, because reading a log needs no cluster
 	}
 	if err != nil {
 		return "", fmt.Errorf("find out the namespace of the kubeconfig (-n names one): %w", err)
@@ -28,7 +28,8 @@ func KubeNamespace(kubeconfig, context string) (string, error) {
 	return namespace, nil
 }
 
-// kubeconfigOf returns the kubeconfig at path, if given; else those of $KUBECONFIG, else the one in the home directory.
+// kubeconfigOf returns the kubeconfig at path. If path is empty, it is the one of $KUBECONFIG, and otherwise the one in
+// the home directory.
 func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path
@@ -46,8 +47,8 @@ func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}), nil
 }
 
-// knownContext returns an error if the kubeconfig does not have the context; the error names the contexts that it has.
-// Other errors show when the client connects.
+// knownContext returns an error if the kubeconfig does not have the context named; the error lists the contexts that it
+// has. Other errors of a kubeconfig appear when the client connects.
 func knownContext(loader clientcmd.ClientConfig, named string) error {
 	config, err := loader.RawConfig()
 	if err != nil {

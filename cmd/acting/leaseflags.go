@@ -12,10 +12,10 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
-// electFlags are the flags about the Lease.
+// electFlags are the flags about the Lease, by which one controller at a time acts.
 type electFlags struct {
 	on              bool
-	given           bool // the operator gave --leader-elect explicitly
+	given           bool // the user gave --leader-elect
 	duration, renew time.Duration
 	retry           time.Duration
 	namespace       string
@@ -35,7 +35,7 @@ func (f *electFlags) add(flags *pflag.FlagSet) {
 		"go on alone with a log that several controllers had, if the Lease shows that it has all; take it out once that is done")
 }
 
-// check notes whether --leader-elect was given, and returns a usage error for durations that cannot work together.
+// check returns a usage error for durations that do not fit together. It also notes whether --leader-elect was given.
 func (f *electFlags) check(flags *pflag.FlagSet) error {
 	f.given = flags.Changed("leader-elect")
 	switch {
@@ -47,7 +47,8 @@ func (f *electFlags) check(flags *pflag.FlagSet) error {
 		return cli.Usage("--leader-elect-retry-period=%s: must be longer than nothing", f.retry)
 	case f.renew <= f.retry+f.retry/5:
 		return cli.Usage("--leader-elect-renew-deadline=%s: must be longer than 1.2 times --leader-elect-retry-period=%s", f.renew, f.retry)
-	// a loss is noticed up to renew deadline and 1.2 retry periods after the newest renewal
+	// A holder may notice the loss of its Lease as late as the renew deadline plus 1.2 retry periods after its newest
+	// renewal. The Lease must not expire before that.
 	case f.duration < f.renew+f.retry+f.retry/5:
 		return cli.Usage("--leader-elect-lease-duration=%s: must be longer than --leader-elect-renew-deadline=%s by 1.2 times --leader-elect-retry-period=%s at least",
 			f.duration, f.renew, f.retry)
@@ -57,13 +58,13 @@ func (f *electFlags) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// place returns the namespace of the Lease for a controller with this --namespace.
+// place returns the namespace of the Lease; namespace is the value of --namespace.
 func (f *electFlags) place(namespace string) string {
 	return cmp.Or(f.namespace, namespace, lease.DefaultNamespace)
 }
 
-// checkPlace returns a usage error if other controllers would not find this Lease in its namespace, or would not wait
-// for its whole duration.
+// checkPlace returns a usage error if other controllers would not find the Lease in its namespace, or would not wait
+// for as long as it lasts.
 func (f *electFlags) checkPlace(namespace string) error {
 	if err := lease.CheckPlace(f.place(namespace), namespace, f.duration); err != nil {
 		return cli.Usage("--leader-elect-resource-namespace=%s: %v", f.namespace, err)

@@ -14,7 +14,7 @@ const (
 	logJSON = "json"
 )
 
-// newLogger returns the logger of a run. Kubernetes' client libraries log through it, too.
+// newLogger returns the logger of the command run. Client libraries of Kubernetes log through it, too.
 func newLogger(out io.Writer, format string, verbosity int) *slog.Logger {
 	if format == "" {
 		format = logJSON
@@ -22,7 +22,7 @@ func newLogger(out io.Writer, format string, verbosity int) *slog.Logger {
 			format = logText
 		}
 	}
-	options := &slog.HandlerOptions{Level: slog.Level(-verbosity)} // klog's V(4) is slog.LevelDebug
+	options := &slog.HandlerOptions{Level: slog.Level(-verbosity)} // klog's V(4) is -4, which is slog.LevelDebug
 	var handler slog.Handler = slog.NewJSONHandler(out, options)
 	if format == logText {
 		handler = slog.NewTextHandler(out, options)

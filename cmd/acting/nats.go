@@ -16,7 +16,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// embeddedURL returns the address of the NATS server that runs in the process of a log's controller.
+// embeddedURL returns the address of the NATS server that runs inside a controller; log is that controller's log
+// directory.
 func embeddedURL(log string) (string, error) {
 	text, err := regular.Read(filepath.Join(log, controller.NATSFile), cli.MostAddress)
 	if err != nil {
@@ -25,13 +26,13 @@ func embeddedURL(log string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// embeddedReader returns an option to connect to a controller's own NATS server as a user who may only read. It reads
-// the password for each connection, because the password may change.
+// embeddedReader returns an option for connecting to the NATS server inside a controller, as a user who may only read.
+// It reads the password again for each connection, because the password may change.
 func embeddedReader(log string) natsgo.Option {
 	return natsgo.UserInfoHandler(func() (user, password string) {
 		text, err := regular.Read(filepath.Join(log, controller.ReaderFile), cli.MostAddress)
 		if err != nil {
-			return "", "" // the server then answers that it needs a password
+			return "", "" // the server then answers that a password is missing
 		}
 		return readerUser, strings.TrimSpace(string(text))
 	})
@@ -41,11 +42,11 @@ func embeddedReader(log string) natsgo.Option {
 // server.
 const readerUser = "reader"
 
-// embeddedDialer connects to a controller's own NATS server. It looks up the address for each connection, because each
-// start of the controller may change it.
+// embeddedDialer connects to the NATS server inside a controller. It reads the address again for each connection,
+// because each start of the controller may change it.
 type embeddedDialer struct{ log string }
 
-// Dial ignores the address that the client knows, because it may be outdated.
+// Dial implements the client's dialer: it connects to the present address, and ignores the one that the client knows.
 func (d embeddedDialer) Dial(network, _ string) (net.Conn, error) {
 	text, err := embeddedURL(d.log)
 	if err != nil {
@@ -75,7 +76,7 @@ func (f *natsFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Domain, "nats-domain", "", "JetStream domain")
 	for _, name := range []string{"nats-creds", "nats-nkey", "nats-ca", "nats-cert", "nats-key"} {
 		if err := cmd.MarkFlagFilename(name); err != nil {
-			panic(err) // only if there is no such flag
+			panic(err) // a bug: it fails only if there is no such flag
 		}
 	}
 }
@@ -91,5 +92,5 @@ func (f *natsFlags) check() error {
 	return nil
 }
 
-// hasSecret reports whether URLs contain a user or password.
+// hasSecret reports whether the URLs contain a user or a password.
 func hasSecret(urls string) bool { return strings.Contains(urls, "@") }

@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// streamFlags are the flags about publishing records on NATS. Nothing is published unless they name a server, or run
-// one in this process.
+// streamFlags are the flags about publishing records on NATS. Nothing is published unless they name a server, or ask
+// for one in this process.
 type streamFlags struct {
 	natsFlags
 	cluster  string
@@ -37,7 +37,7 @@ var contentTypes = map[string]string{"protobuf": nats.Protobuf, "json": nats.JSO
 
 const (
 	defaultMaxAge = 7 * 24 * time.Hour
-	natsDir       = "nats" // folder in the log's directory where the server in this process stores its data
+	natsDir       = "nats" // folder in the log's directory, in which the NATS server in this process stores its data
 )
 
 func (f *streamFlags) add(cmd *cobra.Command) {
@@ -59,7 +59,7 @@ func (f *streamFlags) add(cmd *cobra.Command) {
 // wanted reports whether records are to be published.
 func (f *streamFlags) wanted() bool { return f.embedded || f.where() }
 
-// validate returns a usage error for flags that contradict each other.
+// validate returns a usage error for values and flags that contradict each other.
 func (f *streamFlags) validate() error {
 	if err := f.check(); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (f *streamFlags) validate() error {
 	return err
 }
 
-// goTogether returns a usage error for flags that have no effect with the other flags.
+// goTogether returns a usage error for flags that have no effect together with the other flags.
 func (f *streamFlags) goTogether(flags *pflag.FlagSet) error {
 	refuse := func(why string, names ...string) error {
 		for _, name := range names {
@@ -115,7 +115,7 @@ func (f *streamFlags) goTogether(flags *pflag.FlagSet) error {
 	return cmp.Or(ofServer, ofStream)
 }
 
-// size parses a size in the format of Kubernetes, such as 10Gi.
+// size returns the number of bytes of a size in the format of Kubernetes, such as 10Gi. flag is its flag, for errors.
 func size(flag, text string) (int64, error) {
 	q, err := resource.ParseQuantity(text)
 	if err != nil || q.Value() <= 0 {
@@ -124,8 +124,8 @@ func size(flag, text string) (int64, error) {
 	return q.Value(), nil
 }
 
-// server returns the configuration of the NATS server in this process, and of its stream. The stream may use 9/10 of
-// the server's space, because a full stream drops its oldest messages, but a full server accepts no messages.
+// server returns the configuration of the NATS server in this process, and of the stream with the records. The stream
+// gets 9/10 of the server's space: a full stream drops its oldest messages, but a full server accepts no messages.
 func (f *streamFlags) server(log string) (embedded.Config, publish.StreamConfig, error) {
 	room, err := size("nats-embedded-size", f.embeddedBytes)
 	stream := f.stream

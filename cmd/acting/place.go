@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/ins3"
 )
 
-// placeHelp is the part of help texts about how to name the destination of a copy.
+// placeHelp is a part of help texts: how to name the directory or bucket of a copy.
 const placeHelp = `The place of a copy is a directory (DIR, or file:///DIR), or a part of a bucket:
 s3://BUCKET/PREFIX?endpoint=https://SERVER&region=REGION, without the question mark for Amazon's.
 AWS_ENDPOINT_URL and AWS_REGION of the environment do as well. The keys are those in
@@ -17,7 +17,7 @@ AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role of the machine or the p
 place of its own. The objects have the same names and bytes in a directory and in a bucket, so a copy
 may be copied on by any tool.`
 
-// placeOf returns the destination of a copy that a flag names, or a usage error.
+// placeOf returns the directory or bucket for a copy that a flag names, or a usage error.
 func placeOf(getenv func(string) string, flag, address string) (copylog.Place, error) {
 	if address == "" {
 		return nil, cli.Usage("say where the copy is: --%s DIR, or --%s s3://BUCKET/PREFIX", flag, flag)
@@ -36,7 +36,8 @@ func placeOf(getenv func(string) string, flag, address string) (copylog.Place, e
 	return withFailpoints(indir.New(dir))
 }
 
-// directoryOf returns the directory that the address of a destination names; false if it is not a directory.
+// directoryOf returns the directory that the address of a copy names; is is false if the address is not that of a
+// directory.
 func directoryOf(address string) (dir string, is bool) {
 	dir = strings.TrimPrefix(address, "file://")
 	return dir, !strings.Contains(dir, "://")

@@ -53,12 +53,12 @@ has four fifths of that. --before SEQ lets files go that have only records befor
 	cmd.Flags().Uint64Var(&f.before, "before", 0, "files that have only records before this one go")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would go, and change nothing")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
-		panic(err) // only if there is no such flag
+		panic(err) // a bug: it fails only if there is no such flag
 	}
 	return cmd
 }
 
-// config returns the configuration for deleting records, or a usage error.
+// config returns which records to delete, as the flags say, or a usage error.
 func (f *pruneFlags) config(c *cli.CLI) (*controller.PruneConfig, error) {
 	size, err := resource.ParseQuantity(f.size)
 	switch {

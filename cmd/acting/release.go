@@ -22,7 +22,7 @@ import (
 
 // releaseFlags are the flags of release: how to remove Jobledger from a cluster.
 type releaseFlags struct {
-	run       RunFlags // flags of run, because a drain runs the controller
+	run       RunFlags // flags of run, because with --drain the command runs the controller
 	letGo     bool
 	drain     bool
 	dryRun    bool
@@ -89,7 +89,8 @@ func newRelease(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// The flags of run that the help of release shows, and the flags that are allowed without --drain.
+// shownOfRun are the flags of run that the help of release shows. ofLetGo are the flags that are allowed without
+// --drain.
 var (
 	shownOfRun = []string{"drain", "log", "kubeconfig", "context", "namespace", "manage"}
 	ofLetGo    = []string{"log", "kubeconfig", "context", "namespace", "let-go", "dry-run", "finalizer", "ignore-lease", "output"}
@@ -197,14 +198,14 @@ func notInUse(f *releaseFlags) error {
 	return cli.ExplainOpen(open.Place(f.run.log), err)
 }
 
-// drainFirst runs the controller until it has no work left (a drain).
+// drainFirst runs the controller without accepting new Jobs, until the Jobs that have begun need nothing more.
 func drainFirst(ctx context.Context, c *cli.CLI, f *releaseFlags, settings events.Settings) error {
 	logger := newLogger(c.Err, f.run.logFormat, f.run.verbosity)
 	running, end := context.WithCancel(ctx)
 	defer end()
 	drained := false
 	err := runController(running, &f.run, settings, logger, func() {
-		drained = true // read after the loop has ended
+		drained = true // read below, after runController has returned
 		end()
 	})
 	switch {

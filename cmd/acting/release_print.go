@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// releaseList prints the objects of a release one by one, or at the end as one document.
+// releaseList prints what release found and did: object by object, or at the end as one document.
 type releaseList struct {
 	c         *cli.CLI
 	format    string
@@ -42,7 +42,7 @@ func (l *releaseList) add(i release.Item) {
 		show.Cell{Text: i.Action}, show.Cell{Text: words.Clean(result), Style: style})
 }
 
-// end prints the rest of the output. looked says whether the cluster could be read.
+// end prints what follows the objects. looked says whether the cluster could be read.
 func (l *releaseList) end(s release.Summary, looked bool) error {
 	if l.format == cli.FormatJSON || l.format == cli.FormatYAML {
 		if !looked && len(l.items) == 0 {
@@ -72,7 +72,7 @@ func (l *releaseList) end(s release.Summary, looked bool) error {
 	return nil
 }
 
-// sentence returns a sentence with what was found and done.
+// sentence returns one sentence about what was found and done.
 func sentence(s release.Summary, dryRun bool, namespace string) string {
 	switch {
 	case s == (release.Summary{}) && namespace != "":

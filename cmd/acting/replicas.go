@@ -20,16 +20,17 @@ import (
 
 const replicasFlag = "replicas"
 
-// Replicas are the flags of verify about comparing replicas of a log.
+// Replicas are the flags of verify for comparing the replicas of a log: the processes' copies of a log that a NATS
+// stream replicates.
 type Replicas struct {
-	dial.Config // flags set only URL, Creds and CA
+	dial.Config // the flags set only the fields URL, Creds and CA
 	wanted      bool
 	stream      string
 	members     int
 	output      cli.OutputFlag
 }
 
-// NewReplicas adds the flags to the command verify.
+// NewReplicas adds the flags for comparing replicas to the command verify.
 func NewReplicas(verify *cobra.Command) *Replicas {
 	f := &Replicas{}
 	flags := verify.Flags()
@@ -41,7 +42,7 @@ func NewReplicas(verify *cobra.Command) *Replicas {
 	return f
 }
 
-// Check returns a usage error for flags that contradict each other. wanted says whether replicas are to be compared.
+// Check returns a usage error for flags that contradict each other. wanted says whether --replicas is set.
 func (f *Replicas) Check(flags *pflag.FlagSet) (wanted bool, err error) {
 	if err := f.output.Validate(); err != nil {
 		return false, err
@@ -70,7 +71,8 @@ func (f *Replicas) Check(flags *pflag.FlagSet) (wanted bool, err error) {
 	return true, nil
 }
 
-// Verify compares the replicas of a log, and prints the result. If dir is not empty, it also compares the log in dir.
+// Verify compares the replicas of a log with its NATS stream, and prints the result. If dir is not empty, it also
+// compares the log in dir.
 func (f *Replicas) Verify(ctx context.Context, c *cli.CLI, dir string) (err error) {
 	server, err := f.Config.Load()
 	if err != nil {
@@ -155,7 +157,8 @@ func title(r *replicating.VerifiedReplica) string {
 	return "replica " + r.Name
 }
 
-// stands returns words that say how far a replica is, and how it compares with the stream.
+// stands describes a replica in words: how many records it has, and whether they are those of the stream. end is the
+// stream's last record.
 func stands(r *replicating.VerifiedReplica, end replicating.VerifyHead) string {
 	text := fmt.Sprintf("record %d", r.Head.Record)
 	if r.Behind > 0 {

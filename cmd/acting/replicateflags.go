@@ -18,10 +18,10 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// replicateFlags are the flags about the NATS stream that replicates the log. Without an address of NATS the log is not
-// replicated.
+// replicateFlags are the flags about replicating the log by a NATS stream. The log is replicated only if they name a
+// NATS server.
 type replicateFlags struct {
-	dial.Config // flags set only URL, Creds and CA
+	dial.Config // the flags set only the fields URL, Creds and CA
 	stream      string
 	keyFile     string
 	unsafe      bool
@@ -29,7 +29,7 @@ type replicateFlags struct {
 	synced      bool
 	monitor     string
 	members     int
-	most        string // bytes, as a quantity such as 4Gi
+	most        string // size in bytes, in the format of Kubernetes, such as 4Gi
 	maxBytes    int64
 }
 
@@ -63,8 +63,7 @@ func (f *replicateFlags) add(flags *pflag.FlagSet) {
 		"from this size on the stream is cut behind what two replicas have, and keeps nothing for one that is away")
 }
 
-// addStreamAddress adds the flags that say, in addition to --replicate, which stream it is, and as which user to
-// connect.
+// addStreamAddress adds the flags that name, in addition to --replicate, the stream and the user.
 func addStreamAddress(flags *pflag.FlagSet, server *dial.Config, name *string) {
 	flags.StringVar(name, "replicate-stream", replicateStream, "name of that stream; run makes it if there is none")
 	flags.StringVar(&server.Creds, "replicate-creds", "", "file with a JWT and its key, for --replicate")
@@ -75,7 +74,7 @@ func addStreamAddress(flags *pflag.FlagSet, server *dial.Config, name *string) {
 // wanted reports whether the log is to be replicated.
 func (f *replicateFlags) wanted() bool { return f.URL != "" }
 
-// check returns a usage error for flags that cannot work or have no effect.
+// check returns a usage error for flags that cannot work, or that have no effect.
 func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	if !f.wanted() {
 		for _, name := range []string{
@@ -118,7 +117,7 @@ func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// goTogether returns a usage error for flags of run that contradict --replicate.
+// goTogether returns a usage error for flags of run that contradict --replicate. mode is the value of --manage.
 func (f *replicateFlags) goTogether(run *RunFlags, mode events.Mode) error {
 	if !f.wanted() {
 		return nil
@@ -144,7 +143,7 @@ func (f *replicateFlags) goTogether(run *RunFlags, mode events.Mode) error {
 	return nil
 }
 
-// examined returns what doctor checks about the replication. dir is the log's directory; it may be empty.
+// examined returns what doctor checks about the replication of the log. dir is the log's directory, and may be empty.
 func (f *replicateFlags) examined(dir string) (doctor.Replicate, error) {
 	c, err := f.config(dir)
 	return doctor.Replicate{Config: c, Synced: f.synced}, err
@@ -152,7 +151,7 @@ func (f *replicateFlags) examined(dir string) (doctor.Replicate, error) {
 
 const keyBytes = len(events.Key{})
 
-// config returns the configuration of the replication; nil without --replicate.
+// config returns how the log is replicated, as the flags say; nil without --replicate.
 func (f *replicateFlags) config(dir string) (*replicating.Config, error) {
 	if !f.wanted() {
 		return nil, nil
@@ -176,7 +175,8 @@ func (f *replicateFlags) config(dir string) (*replicating.Config, error) {
 	return c, err
 }
 
-// readKey reads the log's key from a file. It refuses a file that every user of this machine may read.
+// readKey reads the log's key (a secret) from a file. It returns an error if every user of this machine may read the
+// file.
 func readKey(file string) (key events.Key, err error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -62,12 +62,12 @@ that goes on with the log deletes them, as its log says that they are gone.
 	cmd.Flags().BoolVar(&f.withoutKey, "without-key", false, "leave the key out that the copy has")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would come, and write nothing")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
-		panic(err) // only if there is no such flag
+		panic(err) // a bug: it fails only if there is no such flag
 	}
 	return cmd
 }
 
-// config returns the configuration of the restore that the flags choose, or a usage error.
+// config returns which copy to restore and where to, as the flags say, or a usage error.
 func (f *restoreFlags) config(c *cli.CLI) (*restore.Config, error) {
 	place, err := placeOf(c.Getenv, "from", f.from)
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *restoreFlags) config(c *cli.CLI) (*restore.Config, error) {
 	return config, nil
 }
 
-// pointOf parses --at, which is a record's sequence or a time.
+// pointOf parses the value of --at: a record's number (sequence), or a time.
 func pointOf(text string, now time.Time) (events.Sequence, events.Time, error) {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil && n > 0 {
 		return events.Sequence(n), 0, nil
@@ -142,7 +142,7 @@ func runRestore(ctx context.Context, c *cli.CLI, f *restoreFlags) error {
 	return nil
 }
 
-// tellPlan prints what a restore would read.
+// tellPlan prints what a restore will read from the copy.
 func tellPlan(c *cli.CLI, p *restore.Plan) {
 	m := p.Copy
 	fmt.Fprintf(c.Out, "copy of log %s at %s: head %d, of %s; written at %s by %s\n", m.Identity, p.Place, m.Head.Sequence, m.Head.Time.Go().UTC().Format(time.RFC3339),
@@ -176,10 +176,10 @@ func tellSegments(c *cli.CLI, segments []copylog.File) {
 	}
 }
 
-// longAgo: if the restored log ends this much earlier than the copy, tellNext warns that the cluster has changed since.
+// longAgo is how much earlier than the copy a restored log must end for a warning: the cluster has changed since then.
 const longAgo = time.Hour
 
-// tellNext ends the output with the command to run next.
+// tellNext prints, at the end of the output, which command to run next.
 func tellNext(c *cli.CLI, p *restore.Plan, result restore.Result) {
 	if result.Short {
 		if ago := p.Copy.Head.Time.Sub(result.Head.Time); ago > longAgo {

@@ -11,14 +11,14 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// retainFlags are the flags about how much of the log is kept.
+// retainFlags are the flags about how much of the log is kept: its largest size, and the age of its records.
 type retainFlags struct {
 	size string
 	keep store.Retention
 }
 
-// Limits of the flags. The log reserves disk space before it needs it; in a smaller log, that would be most of the
-// space.
+// Smallest and largest size that the flag may set. A log reserves disk space before it needs it; in a smaller log, that
+// would be most of the space.
 const (
 	leastLogSize = 16 << 20
 	mostLogSize  = 1 << 50

@@ -25,9 +25,9 @@ type RunFlags struct {
 	kubeconfig string
 	context    string
 	manage     string
-	observe    string // empty or observeOthers
+	observe    string // empty, or the constant observeOthers
 	namespace  string
-	gang       string // empty or one of gangRules
+	gang       string // empty, or one of gangRules
 	drain      bool
 	expire     bool
 	cronJobs   bool
@@ -38,9 +38,9 @@ type RunFlags struct {
 	patience   time.Duration
 	labels     []string
 	messages   string
-	keep       events.Keep // parsed from messages
+	keep       events.Keep // parsed from the field messages
 	around     bool
-	epoch      uint64 // epoch to begin after a loss of records; 0 for none
+	epoch      uint64 // epoch (life of the log) to begin after a loss of records; 0 for none
 	numbers    settingFlags
 	elect      electFlags
 	retain     retainFlags
@@ -58,7 +58,7 @@ const observeOthers = "others"
 const (
 	defaultListen = "127.0.0.1:10271"
 	cronFlag      = "cronjobs"
-	ttlFlag       = "ttl-after-finished" // named like the built-in TTL controller, whose work it does
+	ttlFlag       = "ttl-after-finished" // named after the built-in TTL controller, whose work it does
 )
 
 const runHelp = `Run Jobs. The controller watches them and decides. It writes each decision into the log before it
@@ -196,7 +196,7 @@ func (f *RunFlags) Add(cmd *cobra.Command) {
 	cli.CompleteWith(cmd, "log-format", logText, logJSON)
 	for _, err := range []error{cmd.MarkFlagDirname("log"), cmd.MarkFlagFilename("kubeconfig")} {
 		if err != nil {
-			panic(err) // only if there is no such flag
+			panic(err) // a bug: it fails only if there is no such flag
 		}
 	}
 }
@@ -208,7 +208,7 @@ func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 		return settings, err
 	}
 	if f.namespace != "" && !flags.Changed("watch-cluster") {
-		f.around = false // a controller for one namespace usually has no rights outside it
+		f.around = false // such a controller usually has no rights outside its namespace
 	}
 	if err := f.nats.goTogether(flags); err != nil {
 		return settings, err
@@ -230,7 +230,7 @@ func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 	if f.expire && flags.Changed(ttlFlag) && !settings.DeleteExpired {
 		return settings, cli.Usage("--%s goes with --manage=all: beside the built-in Job controller the built-in TTL controller deletes finished Jobs", ttlFlag)
 	}
-	// A draining controller begins nothing new
+	// A controller of all Jobs (--manage=all) that drains begins nothing new, so it runs no CronJobs.
 	settings.CronJobs = f.cronJobs && !(settings.Draining && settings.Mode == events.ModeAll)
 	if f.cronJobs && flags.Changed(cronFlag) && !settings.CronJobs {
 		return settings, cli.Usage("--drain begins nothing new, so it runs no CronJobs: leave --%s out", cronFlag)
@@ -289,7 +289,7 @@ func (f *RunFlags) validate() (settings events.Settings, err error) {
 	return settings, f.nats.validate()
 }
 
-// recorded checks the flags about what is recorded in addition to decisions.
+// recorded checks the flags that say what is recorded in addition to decisions.
 func (f *RunFlags) recorded() (err error) {
 	if f.keep, err = events.ParseKeep(f.messages); err != nil {
 		return cli.Usage("--keep-messages: %v", err)
@@ -324,8 +324,8 @@ func (f *RunFlags) mode() (events.Mode, error) {
 	return 0, cli.Usage("--manage=%s: must be delegated, all or observe", f.manage)
 }
 
-// runController runs the controller until ctx ends or a part fails. If the controller drains, it calls drained, unless
-// that is nil, when it has no work left.
+// runController runs the controller until ctx ends or a part of it fails. If the controller takes no new Jobs
+// (--drain), it calls drained when no work is left; drained may be nil.
 func runController(ctx context.Context, f *RunFlags, settings events.Settings, logger *slog.Logger, drained func()) error {
 	config, err := f.Config(settings, logger)
 	if err != nil {
@@ -339,8 +339,8 @@ func runController(ctx context.Context, f *RunFlags, settings events.Settings, l
 	return err
 }
 
-// Config returns the configuration of the controller that the flags choose. It finds the cluster before it creates
-// anything on disk.
+// Config returns how the controller runs, as the flags say. It finds the cluster before it creates anything on the
+// disk.
 func (f *RunFlags) Config(settings events.Settings, logger *slog.Logger) (*controller.Config, error) {
 	cluster, err := connect(f)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// scrapeFlags are the flags about the port for probes and metrics that other machines can reach.
+// scrapeFlags are the flags about the port that answers probes and scrapers on other machines.
 type scrapeFlags struct {
 	address           string // empty for no such port
 	certFile, keyFile string // empty for plain HTTP
 	authorize         bool
-	readers           bool // also serve the log's records
+	readers           bool // also give the log's records to readers
 }
 
 func (f *scrapeFlags) add(flags *pflag.FlagSet) {
@@ -31,7 +31,7 @@ func (f *scrapeFlags) add(flags *pflag.FlagSet) {
 // validate returns a usage error for flags that contradict each other.
 func (f *scrapeFlags) validate() error {
 	if f.address == "0" {
-		f.address = "" // other controllers use 0 for no port
+		f.address = "" // 0 means no port, as with other controllers
 	}
 	switch {
 	case (f.certFile == "") != (f.keyFile == ""):

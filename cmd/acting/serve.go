@@ -29,26 +29,26 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// serveFlags are the flags of serve.
+// serveFlags are the flags of serve, the process from which many users read one log.
 type serveFlags struct {
 	job       cli.JobFlags // which log to read
-	mirror    mirrorFlags  // from which controllers to copy the log, instead of job
-	cluster   RunFlags     // used for kubeconfig and context only
+	mirror    mirrorFlags  // controllers from which to copy the log, in place of job
+	cluster   RunFlags     // only kubeconfig and context are used
 	listen    string
-	certFile  string // empty to generate a certificate at the start
+	certFile  string // empty: a certificate is generated at the start
 	keyFile   string
 	hosts     []string
 	base      string
-	publish   string // NAMESPACE/NAME of a ConfigMap; empty for none
+	publish   string // NAMESPACE/NAME of the ConfigMap in which the address is published; empty for none
 	pod       string
 	logFormat string
 }
 
-// mirrorFlags are the flags of serve about a copy of the log: from which controllers, and where to.
+// mirrorFlags are the flags of serve for reading from a copy of the log: from which controllers to copy, and where to.
 type mirrorFlags struct {
-	controllers []string // empty to read a log where it is
-	authorities string   // file with CA certificates; empty for the system's
-	token       string   // file with a token
+	controllers []string // their URLs; empty to read a log where it is
+	authorities string   // file with CA certificates; empty for those of the system
+	token       string   // file with a bearer token
 	dir         string
 }
 
@@ -57,7 +57,8 @@ const (
 	mirrorFlag      = "mirror"
 	tokenFlag       = "controllers-token-file"
 	authoritiesFlag = "controllers-ca-file"
-	accountToken    = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // where each pod has it
+	// where each pod has its token
+	accountToken = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec
 )
 
 const defaultServe = "127.0.0.1:10273"
@@ -168,7 +169,7 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	config.Client = cluster.Client
 	config.CertFile, config.KeyFile, config.Hosts, config.Base = f.certFile, f.keyFile, f.names(), f.base
 	if namespace, name, is := strings.Cut(f.publish, "/"); is {
-		host, _ := os.Hostname() // without a name the pod's name is empty, and no command finds it
+		host, _ := os.Hostname() // after an error, the pod's name is empty, and no command finds the reader
 		config.Publish = &reader.Publish{Namespace: namespace, Name: name, Pod: cmp.Or(f.pod, host)}
 	}
 	r, err := reader.New(config)
@@ -209,7 +210,7 @@ func (f *serveFlags) validate() error {
 	return nil
 }
 
-// validate returns a usage error for flags that contradict each other. source says whether another flag names a log.
+// validate returns a usage error for flags that contradict each other. source is true if another flag names a log.
 func (f *mirrorFlags) validate(source bool) error {
 	switch {
 	case len(f.controllers) == 0 && (f.dir != "" || f.authorities != ""):
@@ -222,7 +223,7 @@ func (f *mirrorFlags) validate(source bool) error {
 	return nil
 }
 
-// source sets the log to read: a copy of a controller's log, the log of a running controller, or the log in a
+// source sets which log is read: a copy of a controller's log, the log of a running controller, or the log in a
 // directory.
 func (f *serveFlags) source(ctx context.Context, c *cli.CLI, config *reader.Config) error {
 	if len(f.mirror.controllers) > 0 {
@@ -248,7 +249,7 @@ func (f *serveFlags) source(ctx context.Context, c *cli.CLI, config *reader.Conf
 	return beside.try(ctx)
 }
 
-// open opens the copy of the log, and prepares the clients of the controllers. It sends no requests.
+// open opens the copy of the log, and makes clients for the controllers. It sends no request yet.
 func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
 	authorities, err := readAuthorities(authoritiesFlag, f.authorities)
 	if err != nil {
@@ -275,7 +276,8 @@ func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
 	return m, nil
 }
 
-// readToken reads the token file. Each request calls it, because the token of a ServiceAccount changes.
+// readToken reads the file with the bearer token. It is called for each request, because the token of a ServiceAccount
+// changes.
 func (f *mirrorFlags) readToken() (string, error) { return readToken(f.token) }
 
 // names returns the host names for a generated certificate: those of this machine, and those of --tls-hosts.
@@ -292,7 +294,7 @@ func (f *serveFlags) names() []string {
 	return slices.Compact(hosts)
 }
 
-// hostOf returns the name by which web pages call a controller.
+// hostOf returns the name that web pages show for the controller at the URL server.
 func hostOf(server string) string {
 	if u, err := url.Parse(server); err == nil && u.Host != "" {
 		return u.Host
@@ -300,7 +302,7 @@ func hostOf(server string) string {
 	return server
 }
 
-// nameOf returns the name by which web pages call a log: the last two parts of its path.
+// nameOf returns the name that web pages show for a log: the last two parts of its path.
 func nameOf(dir string) string {
 	if filepath.IsAbs(dir) {
 		return filepath.Base(filepath.Dir(dir)) + "/" + filepath.Base(dir)

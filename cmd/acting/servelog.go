@@ -14,11 +14,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// openedFor is how long requests share an opened log. So an answer shows the log as it was at most this long ago.
+// openedFor is how long requests share an opened log. So an answer can lack records that are at most this old.
 const openedFor = time.Second
 
-// logBeside is the log in a directory, for serve. It opens the log again after a second, to see new records. While a
-// controller has the log open, it asks that controller instead. It is safe for concurrent use.
+// logBeside is the log in a directory, as serve opens it for its users. It opens the log again after a second, to see
+// new records. While a controller has the log open, it asks that controller instead. It is safe for concurrent use.
 type logBeside struct {
 	flags  cli.JobFlags
 	getenv func(string) string
@@ -27,16 +27,16 @@ type logBeside struct {
 	now *sharedLog
 }
 
-// sharedLog is an open log that several requests use. The last user closes it.
+// sharedLog is an open log that several requests use at a time. The last one closes it.
 type sharedLog struct {
 	src    history.Source
-	damage []error // damage that was known when the log was opened
+	damage []error // damage that was found when the log was opened
 	notes  []string
 	at     time.Time
-	users  int // number of requests that use it; the logBeside counts as one more while this is its now
+	users  int // number of requests that use it, plus one while logBeside keeps it for the next requests
 }
 
-// try opens the log once, so that serve reports a wrong directory at the start.
+// try opens the log once at the start, so that serve can report a wrong directory.
 func (l *logBeside) try(ctx context.Context) error {
 	s, err := l.open(ctx)
 	if err == nil {
@@ -45,8 +45,7 @@ func (l *logBeside) try(ctx context.Context) error {
 	return err
 }
 
-// open opens the log in the same way as a command with these flags would, and collects the notes that a command would
-// print.
+// open opens the log as a command with these flags would. It collects the notes that the command would print.
 func (l *logBeside) open(ctx context.Context) (*sharedLog, error) {
 	s := &sharedLog{at: time.Now(), users: 1}
 	var said strings.Builder
@@ -57,14 +56,14 @@ func (l *logBeside) open(ctx context.Context) (*sharedLog, error) {
 	}
 	s.damage = own.Met.Met()
 	for line := range strings.Lines(said.String()) {
-		if note, is := strings.CutPrefix(strings.TrimSpace(line), "note: "); is { // damage is reported in another way
+		if note, is := strings.CutPrefix(strings.TrimSpace(line), "note: "); is { // only notes: damage is in s.damage
 			s.notes = append(s.notes, note)
 		}
 	}
 	return s, nil
 }
 
-// Open implements reader.Log.
+// Open implements reader.Log: it gives one request access to the log. note gets sentences for the user.
 func (l *logBeside) Open(ctx context.Context, d *store.Damage, note func(string)) (reader.Opened, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +91,7 @@ func (l *logBeside) Open(ctx context.Context, d *store.Damage, note func(string)
 		client := src.Noting(d)
 		out.Source = client
 		out.NotListed = func(ctx context.Context) string {
-			info, _ := client.Info(ctx) // an error only loses the note
+			info, _ := client.Info(ctx) // if it fails, only this note is missing
 			return info.NotListed
 		}
 	case cli.Local:
@@ -108,14 +107,15 @@ func (l *logBeside) Open(ctx context.Context, d *store.Damage, note func(string)
 	return out, nil
 }
 
-// left notes that one user of the log has finished, and closes the log after the last one. The caller holds the lock.
+// left is called when a request has finished with the log. After the last request it closes the log. The caller holds
+// the lock.
 func (*logBeside) left(s *sharedLog) {
 	if s.users--; s.users == 0 {
 		s.src.Close()
 	}
 }
 
-// lent is a source that several requests share: its Close only ends the use by one request.
+// lent is an open log that several requests share. Close ends the use by one of them.
 type lent struct {
 	history.Source
 	giveBack func()
@@ -123,7 +123,7 @@ type lent struct {
 
 func (l lent) Close() { l.giveBack() }
 
-// Run implements reader.Log. It only waits for the end of ctx.
+// Run implements reader.Log: it waits for the end of ctx, because the log is opened for each request.
 func (l *logBeside) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return nil

@@ -12,7 +12,7 @@ import (
 )
 
 // settingFlags are the numbers in the rules for Jobs (J-267) that an operator may change. The log records them with the
-// other settings. So a replay decides by the numbers that were in force.
+// other settings. So a replay, which makes the decisions again, uses the numbers of that time.
 type settingFlags struct {
 	numbers     events.Settings
 	uncounted   uint
@@ -22,7 +22,7 @@ type settingFlags struct {
 	budget      string
 }
 
-// add adds the flags; their defaults are those of the contract.
+// add adds the flags. Their defaults are the numbers in the contract.
 func (f *settingFlags) add(flags *pflag.FlagSet) {
 	f.numbers = events.DefaultSettings()
 	n := &f.numbers
@@ -52,13 +52,13 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 		"how many creates a Job has in flight at first, and after a refusal; it doubles as they succeed")
 }
 
-// Limits of the flags. The status of a Job lists the UIDs of all pods that wait to be counted, and an object may have
+// Limits of the numbers. The status of a Job lists the UIDs of all pods that wait to be counted, and an object may have
 // at most 1.5 MB.
 const (
 	shortest = 10 * time.Millisecond
 	longest  = 7 * 24 * time.Hour
 
-	mostDeletedPodWait = time.Minute // a pod's replacement also waits this long
+	mostDeletedPodWait = time.Minute // the replacement of a pod waits as long
 
 	maxUncounted = 10_000
 	maxPods      = 100_000

@@ -25,7 +25,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// subscribeFlags are the flags of subscribe: which events of the NATS stream, and what to do with them.
+// subscribeFlags are the flags of subscribe: which events of the NATS stream to receive, and what to do with them.
 type subscribeFlags struct {
 	natsFlags
 	log       string
@@ -33,7 +33,7 @@ type subscribeFlags struct {
 	stream    string
 	output    cli.OutputFlag
 	namespace string
-	given     bool // the user gave -n explicitly
+	given     bool // the user gave -n
 	kinds     []string
 	decisions bool
 
@@ -121,10 +121,10 @@ func newSubscribe(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// config returns the configuration of the subscription, or a usage error.
+// config returns what to subscribe to, as the flags and arguments say, or a usage error.
 func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 	c := subscribe.Config{
-		// Only one try: an event that cannot be printed now cannot be printed later
+		// Without --exec, events are printed. Then one try suffices: what cannot be printed now never can.
 		Cluster: f.cluster, Stream: f.stream, Durable: f.durable, Tries: 1,
 	}
 	if f.exec != "" {
@@ -157,7 +157,7 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 	return c, err
 }
 
-// object returns the filter for messages about one Job or CronJob, or about all of one kind.
+// object returns the filter for the messages about one Job or CronJob, or about all objects of a kind.
 func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
 	h, before, err := which.Parse(args)
 	if err == nil {
@@ -190,7 +190,7 @@ func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
 	return nats.Filter{Namespace: cli.OrDefault(f.namespace), Kind: kind, Name: h.Name}, nil
 }
 
-// start returns where in the stream to begin, or a usage error.
+// start returns at which event of the stream to begin, or a usage error.
 func (f *subscribeFlags) start() (start subscribe.Start, err error) {
 	given := 0
 	if f.all {
@@ -227,8 +227,8 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	if err := f.natsFlags.check(); err != nil {
 		return err
 	}
-	// An empty value, perhaps from an unset variable in a script, is an error: it must not count as a flag that is not
-	// given
+	// If a flag is given with an empty value, perhaps of an unset variable in a script, return an error: it must not
+	// count as a flag that is not given.
 	for _, name := range []string{"after", "since", "durable", "state", "exec"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
 			return cli.Usage("--%s: it is empty", name)
@@ -253,7 +253,8 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// findEmbedded sets the address of the NATS server in the process of the controller with the log that --log names.
+// findEmbedded sets the address of NATS if --log names a controller's log: that of the NATS server inside the
+// controller.
 func (f *subscribeFlags) findEmbedded() (err error) {
 	if f.log == "" {
 		return nil
@@ -314,7 +315,7 @@ func runSubscribe(c *cli.CLI, cmd *cobra.Command, f *subscribeFlags, args []stri
 	return f.explain(cmp.Or(err, printer.Flush()))
 }
 
-// taker returns the function that handles each event: it runs a command or prints.
+// taker returns the function that handles each event: it runs the user's command, or prints the event.
 func (f *subscribeFlags) taker(c *cli.CLI, printer *eventPrinter) func(context.Context, *subscribe.Event) error {
 	if f.exec != "" {
 		return (&handler{cli: c, cluster: f.cluster, command: f.exec, tries: f.tries}).take
@@ -322,7 +323,7 @@ func (f *subscribeFlags) taker(c *cli.CLI, printer *eventPrinter) func(context.C
 	return printer.take
 }
 
-// explain adds to the error of a refused event what will happen with that event.
+// explain adds to the error of an event that could not be handled what will happen with that event.
 func (f *subscribeFlags) explain(err error) error {
 	var refused *subscribe.RefusedError
 	if errors.As(err, &refused) && f.exec == "" {
@@ -334,7 +335,7 @@ func (f *subscribeFlags) explain(err error) error {
 	return err
 }
 
-// connectTimeout limits the time of the first connection. Reconnecting has no time limit.
+// connectTimeout limits the time for the first connection. A broken connection is tried again without a limit.
 const connectTimeout = 10 * time.Second
 
 // connect connects to NATS, or returns an error with the reason why it cannot.
@@ -367,7 +368,7 @@ func (f *subscribeFlags) connect(ctx context.Context, c *cli.CLI) (*natsgo.Conn,
 	return conn, js, err
 }
 
-// advise adds to a connection error which flags the user may have left out.
+// advise adds to an error of the connection which flag the user may have forgotten.
 func (f *subscribeFlags) advise(err error) error {
 	switch {
 	case f.log != "":
@@ -403,18 +404,18 @@ func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, fail
 	return fmt.Errorf("connect to NATS at %s: %w", config.Servers(), err)
 }
 
-// sayNothingYet tells the user if the stream has no message about the chosen object or namespace: its records may still
-// come, or its name is misspelt.
+// sayNothingYet prints a note if the stream has no message about the chosen object or namespace: the records may still
+// come, or the name is misspelt.
 func sayNothingYet(ctx context.Context, c *cli.CLI, stream jetstream.Stream, filters []nats.Filter) {
 	if len(filters) == 0 || filters[0].Namespace == "" {
 		return
 	}
-	all := filters[0] // the filters differ only in the kind of event
+	all := filters[0] // any filter: they differ only in the kind of record, which is cleared here
 	all.Event = ""
 	bound, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if _, err := stream.GetMsg(bound, 1, jetstream.WithGetMsgSubject(all.String())); !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return // there are messages, or reading the stream will report the same error
+		return // there is a message, or the stream cannot be read, which a later read reports
 	}
 	what, hint := "namespace "+all.Namespace, "is the name right?"
 	switch {

@@ -34,7 +34,7 @@ func (h *handler) take(ctx context.Context, e *subscribe.Event) error {
 			fmt.Fprintln(h.cli.Err, "jobledger: "+words.Clean(line))
 		}
 	}
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.command) //nolint:gosec // that is what the user wants
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.command) //nolint:gosec // the user asks for it
 	cmd.Stdin = bytes.NewReader(append(eventJSON(h.cluster, e), '\n'))
 	cmd.Stdout, cmd.Stderr = h.cli.Out, h.cli.Err
 	cmd.Env = append(os.Environ(), h.environment(e)...)
@@ -47,8 +47,8 @@ func (h *handler) take(ctx context.Context, e *subscribe.Event) error {
 	return err
 }
 
-// environment returns variables with the most important fields of an event. Their values have no zero bytes, which the
-// kernel would refuse.
+// environment returns environment variables with the most important fields of an event. Zero bytes are removed, because
+// the kernel would refuse them.
 func (h *handler) environment(e *subscribe.Event) []string {
 	var reasons []string
 	for _, r := range e.Reasons {

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	findAgain   = time.Second      // between two requests for the stream
-	silentAtAll = time.Minute      // if no answer comes for this long, there may be no JetStream server
+	findAgain   = time.Second      // time between two requests for the stream
+	silentAtAll = time.Minute      // without an answer for this long, there may be no server with JetStream
 	findWithin  = 10 * time.Second // time limit of one request
 )
 
-// findStream finds the stream with the cluster's events. While the JetStream servers elect a leader, they do not
-// answer, or answer 503; it waits for the end of that.
+// findStream returns the stream with the cluster's events. While the JetStream servers elect a leader, they answer 503
+// or not at all; findStream then waits.
 func findStream(ctx context.Context, c *cli.CLI, f *subscribeFlags, js jetstream.JetStream) (jetstream.Stream, error) {
 	begun, told := time.Now(), false
 	for {
@@ -38,8 +38,9 @@ func findStream(ctx context.Context, c *cli.CLI, f *subscribeFlags, js jetstream
 	}
 }
 
-// passes reports whether the error is temporary, because JetStream has no leader at the moment. A server without
-// JetStream does not answer either, so no answer counts as temporary only for the first minute.
+// passes reports whether the error will go away by itself, because JetStream has no leader at the moment. since is how
+// long there has been no answer. A server without JetStream does not answer either, so no answer counts as temporary
+// only for a minute.
 func passes(err error, since time.Duration) bool {
 	const unavailable = 503
 	var api *jetstream.APIError

@@ -22,10 +22,10 @@ import (
 type eventPrinter struct {
 	*cli.Printer
 	cluster string
-	learned int // number of events from which it has learned names of Jobs
+	learned int // number of events from which the names of Jobs were learned
 
-	// Rows that come at the same time are written together, at most together of them, so that the columns fit their
-	// content
+	// Rows that arrive at the same time are printed at once, so that the columns fit them. waiting is the number of
+	// rows not printed yet, and together the largest such number.
 	waiting, together int
 }
 
@@ -35,13 +35,15 @@ func newEventPrinter(c *cli.CLI, f *subscribeFlags) *eventPrinter {
 		p.Live(kinds)
 	}
 	if f.durable != "" {
-		p.together = 1 // each event is written at once, because the server then counts it as taken
+		// If the server remembers what was taken (--durable), print each event at once: after take, the server counts
+		// it as taken.
+		p.together = 1
 	}
 	return p
 }
 
-// forgetEvery: after this many events all names of Jobs are forgotten. Otherwise a subscription without the events that
-// end Jobs would need more and more memory.
+// forgetEvery is after how many events all learned names of Jobs are forgotten. Otherwise a subscription that does not
+// receive the events that end Jobs would need more and more memory.
 const forgetEvery = 100_000
 
 func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
@@ -74,8 +76,8 @@ func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
 	return p.Flush()
 }
 
-// notes returns lines about the place of an event in the stream: records are missing before it, or another log or epoch
-// begins with it.
+// notes returns lines about where an event is in the stream: that records are missing before it, or that another log or
+// epoch (life of a log) begins with it.
 func notes(e *subscribe.Event, asJSON bool) (lines []string) {
 	if e.Before != (nats.ID{}) {
 		if asJSON {
@@ -98,7 +100,7 @@ func notes(e *subscribe.Event, asJSON bool) (lines []string) {
 	return lines
 }
 
-// life returns the line about the beginning of another log or epoch.
+// life returns the line that says that another log or another epoch (life of a log) begins.
 func life(e *subscribe.Event) string {
 	if e.Before.Log.LogID != e.ID.Log.LogID {
 		return fmt.Sprintf("another log begins: %s, in the place of %s", e.ID.Log.LogID, e.Before.Log.LogID)
@@ -150,14 +152,14 @@ func eventJSON(cluster string, e *subscribe.Event) []byte {
 func line(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // texts and numbers always marshal
+		panic(err) // texts and numbers can always be encoded
 	}
 	return string(text)
 }
 
-// tellUnreadable returns a function that reports messages that cannot be read. Foreign messages, and messages whose
-// place is in skip, are passed over. Any other message contains a record, and ends subscribe: a program may be waiting
-// for that record.
+// tellUnreadable returns a function that reports messages that cannot be read. It passes over messages of other
+// programs, and those whose number in the stream is in skip. Any other message contains a record and ends subscribe,
+// because a program may be waiting for that record.
 func tellUnreadable(c *cli.CLI, skip []uint) func(context.Context, jetstream.Msg, *subscribe.UnreadableError) error {
 	return func(_ context.Context, _ jetstream.Msg, err *subscribe.UnreadableError) error {
 		if err.ID != (nats.ID{}) && !slices.Contains(skip, uint(err.Place)) {
@@ -168,7 +170,7 @@ func tellUnreadable(c *cli.CLI, skip []uint) func(context.Context, jetstream.Msg
 	}
 }
 
-// tellTrouble returns a function that reports each reason why no events come, once, and when they come again.
+// tellTrouble returns a function that prints why no events come, each reason once, and that they come again.
 func tellTrouble(c *cli.CLI, cluster string) func(error) {
 	last := ""
 	return func(err error) {
@@ -192,10 +194,10 @@ func tellNotice(c *cli.CLI, n subscribe.Notice) {
 	fmt.Fprintln(c.Err, "jobledger: "+words.Clean(n.String()))
 }
 
-// tellComplaint returns a function that reports what the server says about the connection, such as a missing right. It
-// reports each text once.
+// tellComplaint returns a function that prints what the server says about the connection, such as a missing right. It
+// prints each text once.
 func tellComplaint(c *cli.CLI) natsgo.ErrHandler {
-	told := map[string]bool{} // the NATS client calls it from one goroutine
+	told := map[string]bool{} // no lock: one goroutine of the NATS client calls the function
 	return func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 		if text := err.Error(); !told[text] {
 			told[text] = true

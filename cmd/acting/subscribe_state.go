@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// openState opens the file that keeps the last event taken; nil if there is none. If the default file cannot be
-// written, as in a pod with a read-only file system, the user gets a note and subscribe continues without the file.
+// openState opens the file that remembers the last event that was taken; nil if there is none. If the default file
+// cannot be written, as in a pod with a read-only file system, it prints a note, and subscribe works without the file.
 func openState(c *cli.CLI, f *subscribeFlags) (*subscribe.StateFile, error) {
 	path := f.state
 	var err error
@@ -38,10 +38,11 @@ func openState(c *cli.CLI, f *subscribeFlags) (*subscribe.StateFile, error) {
 
 var errNoHome = errors.New("keep the last event: neither XDG_STATE_HOME nor HOME is set")
 
-// stateFile returns the default path of this file, in the user's state directory as the XDG specification defines it.
+// stateFile returns the default path of the file that remembers the last event. It is in the user's state directory, as
+// the XDG specification says.
 func stateFile(c *cli.CLI, cluster, durable string) (string, error) {
 	dir := c.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) { // the XDG specification requires an absolute path
+	if !filepath.IsAbs(dir) { // XDG requires an absolute path
 		home := c.Getenv("HOME")
 		if home == "" {
 			return "", errNoHome
@@ -51,7 +52,7 @@ func stateFile(c *cli.CLI, cluster, durable string) (string, error) {
 	return filepath.Join(dir, "jobledger", "subscribe", nats.Token(cluster)+"."+nats.Token(durable)+".json"), nil
 }
 
-// closeState makes the file with the last event taken durable.
+// closeState makes the file that remembers the last event durable, and closes it.
 func closeState(c *cli.CLI, f *subscribe.StateFile) {
 	if f == nil {
 		return

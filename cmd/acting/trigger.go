@@ -14,14 +14,14 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/trigger"
 )
 
-// triggerFlags are the flags of trigger.
+// triggerFlags are the flags of trigger, which requests a run of a CronJob now.
 type triggerFlags struct {
-	cluster   RunFlags // used for kubeconfig and context only
+	cluster   RunFlags // only kubeconfig and context are used
 	namespace string
 	output    cli.OutputFlag
 }
 
-// askTimeout limits the time of the command. It includes the wait for a renewal of the Lease.
+// askTimeout limits the time of the command, with the wait until the Lease is renewed.
 const askTimeout = time.Minute
 
 func newTrigger(c *cli.CLI) *cobra.Command {
@@ -62,7 +62,7 @@ func runTrigger(ctx context.Context, c *cli.CLI, f *triggerFlags, args []string)
 	if err != nil {
 		return err
 	}
-	if err := which.WantCronJobNamed(args, one, before); err != nil { // an action must not be based on a guess
+	if err := which.WantCronJobNamed(args, one, before); err != nil { // the kind must be given: no guess for an action
 		return err
 	}
 	if f.namespace, err = which.OneNamespace(args, before, f.namespace); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NoArgs returns a usage error for arguments, in commands that take only flags. The error suggests the flag that the
-// first argument may stand for.
+// NoArgs returns a usage error if there are arguments, for commands that take only flags. The error names the flag that
+// the user may have meant by the first argument.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -20,8 +20,8 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return &UsageError{text}
 }
 
-// flagMeant returns the flag that an argument may stand for: a flag whose name was typed without dashes, --job for a
-// Job, or else --log.
+// flagMeant returns the flag that the user may have meant by an argument: a flag whose name was typed without dashes,
+// --job for a Job, or else --log.
 func flagMeant(cmd *cobra.Command, word string) string {
 	if name := flagLike(cmd, word); name != "" && !strings.ContainsAny(word, "./") {
 		return "--" + name

@@ -16,18 +16,21 @@ import (
 // so that columns keep their width. It escapes other characters as JSON does, so nothing is lost.
 type asciiWriter struct {
 	io.Writer
-	JSON bool   // the output is JSON: escape our own symbols, too, so that a program reads the same text as in UTF-8
-	part []byte // the first bytes of a character that the next write will complete
+	// the output is JSON, so symbols of our own are escaped, too: a program then reads the same text as in UTF-8
+	JSON bool
+	part []byte // first bytes of a character, of which the next write has the rest
 }
 
-// signs maps the non-ASCII symbols in our own texts to ASCII characters.
+// signs maps the non-ASCII symbols in our own texts to the ASCII characters that replace them in a locale without
+// UTF-8.
 var signs = map[rune]byte{
 	'…': '~', '—': '-', '–': '-', '−': '-', '→': '>', '·': '|', '≤': '<', '≥': '>', '×': 'x',
 	'─': '_', '█': '#', '▒': '=', '░': ':', '╳': 'X', '✓': '+', '✗': 'x',
 }
 
-// AsksForASCII reports whether the locale is one without UTF-8. As in POSIX, the first variable that is set counts. If
-// none is set it returns false: most containers set none, and a terminal on another machine shows their output.
+// AsksForASCII reports whether the user's locale has no UTF-8. As in POSIX, the first of the variables that is set
+// counts. If none is set, it returns false: most containers set none, and a terminal on another machine shows their
+// output.
 func AsksForASCII(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
@@ -37,13 +40,13 @@ func AsksForASCII(getenv func(string) string) bool {
 	return false
 }
 
-// SpeakASCII makes all output of the program ASCII.
+// SpeakASCII makes all output of the program ASCII; other characters are replaced or escaped.
 func (c *CLI) SpeakASCII() {
 	c.ASCII = &asciiWriter{Writer: c.Out}
 	c.Out, c.Err = c.ASCII, &asciiWriter{Writer: c.Err}
 }
 
-// Write writes whole characters, and keeps the rest for the next call.
+// Write writes b in ASCII. It keeps an incomplete character at the end for the next call.
 func (w *asciiWriter) Write(b []byte) (int, error) {
 	rest := append(w.part, b...)
 	out := make([]byte, 0, len(rest)+16)

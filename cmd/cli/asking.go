@@ -17,17 +17,17 @@ import (
 	"github.com/jobledger/jobledger/internal/read/serve"
 )
 
-// AskFlags are the common flags of commands that ask a question about a log: which log, which namespace, and how to
-// print. The question has parameters of its own.
+// AskFlags are the common flags of commands that show an answer about a log: which log, which namespace, and how to
+// print. A question is what such a command asks (package ask); it has parameters of its own.
 type AskFlags struct {
 	Job    JobFlags
 	Output OutputFlag
 }
 
-// OfCommand lists the parameters of questions that commands set from their own flags.
+// OfCommand lists the parameters of questions (package ask) that are not flags: a command sets them itself.
 var OfCommand = map[string]bool{ask.FlagNamespace: true, ask.FlagNear: true, ask.FlagZone: true, ask.FlagTexts: true}
 
-// AddParameters adds a question's parameters to a command's flags.
+// AddParameters adds a question's parameters (package ask) to a command as flags.
 func AddParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {
 	parameters.VisitAll(func(f *pflag.Flag) {
 		if !OfCommand[f.Name] {
@@ -36,8 +36,8 @@ func AddParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {
 	})
 }
 
-// AskAndShow asks a question and shows the answer. An answer may come with an error that says why the answer may be
-// incomplete; then AskAndShow shows the answer and returns the error.
+// AskAndShow asks a question (package ask) about the log, and calls show with the answer. An answer may come with an
+// error that says why it may be incomplete; then AskAndShow shows the answer and returns the error.
 func AskAndShow[A any](ctx context.Context, c *CLI, f *AskFlags, q *ask.Asked[A], args []string, show func(*A) error) error {
 	if err := f.Output.Validate(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func AskAndShow[A any](ctx context.Context, c *CLI, f *AskFlags, q *ask.Asked[A]
 	return PutAndShow(ctx, c, src, q, c.Note, show)
 }
 
-// ReadQuestion sets the parameters that come from the command's own flags, and parses the arguments.
+// ReadQuestion sets the parameters of a question from the command's own flags, and from the arguments.
 func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
 	if err := f.set(q.Flags, q.Takes); err != nil {
 		return err
@@ -69,8 +69,8 @@ func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
 	return nil
 }
 
-// PutAndShow asks a question whose parameters are read already. It shows the answer, and then the notes that belong
-// after the answer.
+// PutAndShow asks a question whose parameters are set already, and calls show with the answer. Then it prints the notes
+// that belong behind the answer.
 func PutAndShow[A any](
 	ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], note func(string), show func(*A) error,
 ) error {
@@ -89,9 +89,9 @@ func PutAndShow[A any](
 	return errors.Join(shown, err)
 }
 
-// Put asks a question whose parameters are read already. A controller or reader behind src answers it, else this
-// process. If the time zone of this machine has no name, a controller cannot know it, and this process answers from the
-// records.
+// Put asks a question whose parameters are set already. If src leads to a controller or a reader ('jobledger serve'),
+// that process answers; otherwise this one. If the time zone of this machine has no name, no other process knows it,
+// and this process answers from the records.
 func Put[A any](ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], hears serve.Hears) (*A, error) {
 	client, zone := ClientOf(src), q.Flags.Lookup(ask.FlagZone).Value.String()
 	if client != nil && zone != unnamedZone {
@@ -100,10 +100,10 @@ func Put[A any](ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A]
 	return q.Ask(ctx, c.AskHere(src, hears))
 }
 
-// unnamedZone stands for the time zone of this machine if it has no name that a controller would know.
+// unnamedZone stands for this machine's time zone if it has no name that another process would know.
 const unnamedZone = "Local"
 
-// set sets the question's parameters that come from the command's own flags.
+// set sets those parameters of a question that come from the command's own flags.
 func (f *AskFlags) set(parameters *pflag.FlagSet, takes ask.Takes) error {
 	values := map[string]string{}
 	switch {
@@ -145,19 +145,20 @@ func localZone() string {
 	return name
 }
 
-// AskHere returns a source for questions, which this process answers itself.
+// AskHere returns a source for questions about src. This process computes the answers.
 func (c *CLI) AskHere(src history.Source, hears serve.Hears) ask.Source {
 	out := ask.Source{Source: src, Note: hears.Note, Behind: hears.Behind, Clock: time.Now, Damage: c.Met}
 	if client := ClientOf(src); client != nil {
 		out.NotListed = func(ctx context.Context) string {
-			info, _ := client.Info(ctx) // an error only loses the note
+			info, _ := client.Info(ctx) // if it fails, only this note is missing
 			return info.NotListed
 		}
 	}
 	return out
 }
 
-// From returns a source for questions. If a reader is behind src, the reader answers them, else this process.
+// From returns a source for questions about src. If src leads to a reader ('jobledger serve'), the reader computes the
+// answers, otherwise this process.
 func (c *CLI) From(src history.Source, hears serve.Hears) ask.Source {
 	out := c.AskHere(src, hears)
 	if client := ClientOf(src); client != nil {
@@ -166,12 +167,12 @@ func (c *CLI) From(src history.Source, hears serve.Hears) ask.Source {
 	return out
 }
 
-// Here returns the same as AskHere, with notes that are printed at once.
+// Here does the same as AskHere; notes are printed at once.
 func (c *CLI) Here(src history.Source) ask.Source {
 	return c.AskHere(src, serve.Hears{Note: c.Note, Behind: c.Note})
 }
 
-// Note prints a note for the user on standard error. It prints each text only once.
+// Note prints a note for the user on standard error, unless the same text was printed before.
 func (c *CLI) Note(text string) {
 	if c.noted == nil {
 		c.noted = map[string]bool{}
@@ -182,7 +183,7 @@ func (c *CLI) Note(text string) {
 	}
 }
 
-// HasRead counts records that a controller read for this command.
+// HasRead adds to the number of records read that the terminal shows: a controller read these for this command.
 func (c *CLI) HasRead(records uint64) {
 	if c.Reads != nil {
 		c.Reads.read(records)
@@ -198,7 +199,7 @@ func ClientOf(src history.Source) *serve.Client {
 	return client
 }
 
-// Add adds the flags of a command about one Job.
+// Add adds the flags of a command about one Job. parameters are those of its question, formats the values of -o.
 func (f *AskFlags) Add(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet, formats ...string) {
 	f.Job.Add(cmd, c, "where the Job is (\"default\")")
 	f.Job.AddCluster(cmd)

@@ -12,15 +12,15 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// version is set by the linker in releases (-X github.com/jobledger/jobledger/cmd/cli.version=v1.2.3). If it is empty,
-// the version of the Go module is used.
+// version is the version of a release, set by the linker (-X github.com/jobledger/jobledger/cmd/cli.version=v1.2.3). If
+// it is empty, the version of the Go module is used.
 var version string
 
 // Build describes how this program was built.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
-	Date     string `json:"date,omitempty"` // date of the commit
+	Date     string `json:"date,omitempty"` // when the commit was made
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -56,7 +56,7 @@ func ThisBuild() Build {
 	return b
 }
 
-// ThisIs completes an error about a log that needs a newer program: it adds this program's version.
+// ThisIs adds the version of this program to an error about a log that needs a newer program.
 func ThisIs(err error) error {
 	var newer *events.NewerError
 	if errors.As(err, &newer) && newer.Has.Program == "" {

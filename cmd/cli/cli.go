@@ -12,15 +12,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// CLI is one run of the program: its environment, and what its command has done so far.
+// CLI is one run of the program: its output, its environment, and what its command has found so far.
 type CLI struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
 	Begun    bool          // the command line was valid, and the command has begun
-	Damaged  bool          // the log is known to be damaged, and that was printed
+	Damaged  bool          // the log is damaged, and a message about this was printed
 	Met      *store.Damage // damage that was found while reading; it makes the command fail, whatever was printed
 	Reads    *Reading      // shows the progress of reading on a terminal; nil without a terminal
-	ASCII    *asciiWriter  // Out, if the locale asks for ASCII; otherwise nil
+	ASCII    *asciiWriter  // the same as Out, if the locale asks for ASCII; otherwise nil
 
 	// Completes says that the shell asks for completions. Otherwise OfferValues is not called, and flags offer no
 	// values.
@@ -34,10 +34,10 @@ type CLI struct {
 	// It is nil in a program without a client of Kubernetes.
 	FindReader func(context.Context, Cluster) (*serve.Reader, error)
 
-	noted map[string]bool // notes that were printed already
+	noted map[string]bool // notes that were printed
 }
 
-// Terminal reports whether w is a terminal, and its width.
+// Terminal reports whether w writes to a terminal, and returns the terminal's width.
 func Terminal(w io.Writer) (width int, ok bool) {
 	if s, is := w.(*shownBy); is {
 		w = s.Writer
@@ -62,7 +62,7 @@ func (c *CLI) Colour() bool {
 	return ok && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
 }
 
-// Piped reports whether the output goes to a program or a file, and not to a terminal.
+// Piped reports whether the output goes to a program or a file, not to a terminal.
 func (c *CLI) Piped() bool {
 	_, ok := Terminal(c.Out)
 	return !ok
@@ -71,7 +71,7 @@ func (c *CLI) Piped() bool {
 // TableWidth is the width of a table if there is no terminal and $COLUMNS is not set.
 const TableWidth = 100
 
-// leastWidth is the smallest width of a table: with a smaller $COLUMNS, texts would not be readable.
+// leastWidth is the smallest width of a table. With a smaller $COLUMNS, texts would be unreadable.
 const leastWidth = 40
 
 // Width returns the width of a table: $COLUMNS, else the terminal's width but at least 80, else TableWidth.
@@ -91,8 +91,8 @@ func (c *CLI) AskedWidth() (int, bool) {
 	return max(n, leastWidth), err == nil && n > 0
 }
 
-// RowWidth returns the width at which the rows of a table are cut; 0 for no limit. In a pipe, rows are not cut unless
-// $COLUMNS is set.
+// RowWidth returns the width at which rows of a table are cut; 0 for no limit. If the output is not a terminal, there
+// is no limit, unless $COLUMNS is set.
 func (c *CLI) RowWidth() int {
 	if _, asked := c.AskedWidth(); c.Piped() && !asked {
 		return 0

@@ -17,10 +17,10 @@ type Cluster struct {
 	Namespace  string // namespace in which the reader runs
 }
 
-// UsualReader is the namespace in which the reader is expected, unless a flag names another.
+// UsualReader is the namespace of the reader ('jobledger serve'), unless a flag names another one.
 const UsualReader = "jobledger-reader"
 
-// clusterFlags are the flags of a command that can find the reader of a cluster.
+// clusterFlags are the flags by which a command finds the reader ('jobledger serve') of a cluster.
 type clusterFlags struct {
 	Cluster
 	finds bool          // the command has these flags
@@ -39,15 +39,16 @@ func (f *clusterFlags) add(cmd *cobra.Command) {
 	}
 }
 
-// Finds reports whether the command reads from the reader of a cluster, because the user names no log.
+// Finds reports whether the command reads through the reader of a cluster ('jobledger serve'), because the user names
+// no log.
 func (f *sourceFlags) Finds(c *CLI) bool {
 	return f.cluster.finds && f.Log == "" && f.server == "" && c.FindReader != nil
 }
 
-// ErrNoKubeconfig: there is no kubeconfig, and this process does not run in a pod.
+// ErrNoKubeconfig is returned if there is no kubeconfig, and this process does not run in a pod.
 var ErrNoKubeconfig = errors.New("there is no kubeconfig")
 
-// find finds the reader of the cluster and connects to it.
+// find returns a client of the cluster's reader ('jobledger serve').
 func (f *clusterFlags) find(ctx context.Context, c *CLI) (*serve.Client, error) {
 	reader, err := f.reader(ctx, c)
 	if err != nil {
@@ -60,7 +61,8 @@ func (f *clusterFlags) find(ctx context.Context, c *CLI) (*serve.Client, error) 
 	return c.client(reader, scope), nil
 }
 
-// client returns a client of a reader for requests about one namespace; an empty scope stands for all.
+// client returns a client of a reader ('jobledger serve') for requests about one namespace; an empty scope stands for
+// all.
 func (c *CLI) client(reader *serve.Reader, scope string) *serve.Client {
 	of := *reader
 	of.Scope = scope
@@ -69,8 +71,8 @@ func (c *CLI) client(reader *serve.Reader, scope string) *serve.Client {
 	return client
 }
 
-// At returns the log that a reader reads, for requests about one namespace; empty for all. Closing it leaves the
-// reader's connections open.
+// At returns the log behind a reader ('jobledger serve'), for requests about one namespace; empty for all. When it is
+// closed, the connections of reader stay open.
 func (c *CLI) At(reader *serve.Reader, namespace string) history.Source {
 	of := *reader
 	of.Close = nil
@@ -85,19 +87,19 @@ func (f *clusterFlags) reader(ctx context.Context, c *CLI) (*serve.Reader, error
 	return reader, err
 }
 
-// Reader connects to the reader of a cluster, if neither the flags nor the environment name a log; otherwise it returns
-// nil.
+// Reader returns the reader of the cluster ('jobledger serve'), connected. It returns nil if a flag or the environment
+// names a log.
 func (f *sourceFlags) Reader(ctx context.Context, c *CLI) (*serve.Reader, error) {
 	if err := f.take(c.Getenv); err != nil {
 		return nil, err
 	}
 	if !f.Finds(c) {
-		return nil, nil //nolint:nilnil // no reader, and no error either: a log is named
+		return nil, nil //nolint:nilnil // nil without an error: a log is named, so no reader is needed
 	}
 	return f.cluster.reader(ctx, c)
 }
 
-// KubeFlags returns the kubeconfig and the context that a command's flags name; empty for what kubectl would use.
+// KubeFlags returns which kubeconfig and which context the flags of a command name; empty for what kubectl would use.
 func KubeFlags(cmd *cobra.Command) (kubeconfig, context string) {
 	value := func(name string) string {
 		if f := cmd.Flags().Lookup(name); f != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Limits of a lookup for shell completion, because the user waits for it.
+// Limits of a lookup of names for the shell's completion, because the user waits for it.
 const (
 	completionTime  = 3 * time.Second
 	completionNames = 200  // most names that are offered
 	completionJobs  = 5000 // newest Jobs that are searched for namespaces
 )
 
-// completeJobs returns a function that offers "job/NAME" for the Jobs in the log and, if lists is set, "jobs". After
-// the word "job" it offers names.
+// completeJobs returns a completion function. It offers "job/NAME" for the Jobs in the log and, if lists is true,
+// "jobs". After the word "job" it offers names only.
 func completeJobs(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
@@ -52,8 +52,8 @@ func completeJobs(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	}
 }
 
-// completeCronJobs returns a function that offers "cronjob/NAME" for the CronJobs in the log. After the word "cronjob"
-// it offers names.
+// completeCronJobs returns a completion function. It offers "cronjob/NAME" for the CronJobs in the log. After the word
+// "cronjob" it offers names only.
 func completeCronJobs(c *CLI, f *JobFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
@@ -83,8 +83,8 @@ func isKind(word string, kind which.Kind) bool {
 	return is && named == kind
 }
 
-// inNamespace reports whether the word before a slash is a namespace, and not a kind. If so, names are looked up in
-// that namespace.
+// inNamespace reports whether before, the word in front of a slash, is a namespace and not a kind. If so, it makes f
+// look for names in that namespace.
 func inNamespace(f *JobFlags, before string) bool {
 	h, _, err := which.Parse([]string{before + "/x"})
 	if err != nil || h.Kind != which.Any {
@@ -94,7 +94,8 @@ func inNamespace(f *JobFlags, before string) bool {
 	return true
 }
 
-// CompleteObjects returns a function that offers Jobs and CronJobs.
+// CompleteObjects returns a completion function that offers the Jobs and CronJobs in the log, and the kinds if lists is
+// true.
 func CompleteObjects(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	jobs, crons := completeJobs(c, f, lists), completeCronJobs(c, f)
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -131,7 +132,7 @@ func cronJobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names 
 	return names
 }
 
-// CompleteJobFlag makes a flag offer the names of Jobs as its values.
+// CompleteJobFlag makes the shell offer names of Jobs as values of a flag.
 func CompleteJobFlag(c *CLI, cmd *cobra.Command, flag string, f *JobFlags) {
 	if !c.Completes {
 		return
@@ -140,7 +141,7 @@ func CompleteJobFlag(c *CLI, cmd *cobra.Command, flag string, f *JobFlags) {
 		return jobsLike(c, cmd, f, begun), cobra.ShellCompDirectiveNoFileComp
 	})
 	if err != nil {
-		panic(err) // only if there is no such flag, or it has values already
+		panic(err) // a bug: it fails only if there is no such flag, or it has values
 	}
 }
 
@@ -160,7 +161,7 @@ func completeNamespaces(c *CLI, cmd *cobra.Command, f *JobFlags) {
 		return slices.Compact(out), cobra.ShellCompDirectiveNoFileComp
 	})
 	if err != nil {
-		panic(err) // only if there is no such flag, or it has values already
+		panic(err) // a bug: it fails only if there is no such flag, or it has values
 	}
 }
 
@@ -175,12 +176,12 @@ func jobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names []st
 	return names
 }
 
-// completionNamespace returns the namespace in which to look for names; empty for all.
+// completionNamespace returns the namespace in which the completion looks for names; empty for all.
 func completionNamespace(c *CLI, cmd *cobra.Command, f *JobFlags) string {
 	namespace := f.Namespace
 	if all, err := cmd.Flags().GetBool("all-namespaces"); (err != nil || !all) && namespace == "" {
 		if Plugin(cmd.Root().DisplayName()) && c.KubeNamespace != nil {
-			namespace, _ = c.KubeNamespace(KubeFlags(cmd)) // an error means the default namespace
+			namespace, _ = c.KubeNamespace(KubeFlags(cmd)) // after an error, the default namespace is used
 		}
 		namespace = OrDefault(namespace)
 	}
@@ -190,13 +191,13 @@ func completionNamespace(c *CLI, cmd *cobra.Command, f *JobFlags) string {
 // lookUp returns Jobs from the log. After an error it returns none, because a shell could not show the error.
 func lookUp(c *CLI, cmd *cobra.Command, f *JobFlags, q history.JobsQuery) (found []history.Summary) {
 	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
-		page, _ := src.Jobs(ctx, q) // with an error, the page has the Jobs that were found before it
+		page, _ := src.Jobs(ctx, q) // after an error, the page has the Jobs found before
 		found = page.Items
 	})
 	return found
 }
 
-// lookIn opens the log and calls look with it. It does nothing if the log cannot be opened.
+// lookIn opens the log, and calls look with it. If the log cannot be opened, it does nothing.
 func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, history.Source)) {
 	ctx := cmd.Context()
 	if ctx == nil {
@@ -205,7 +206,7 @@ func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, 
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	silent := *c
-	silent.Err, silent.Met = io.Discard, &store.Damage{} // for a completion an incomplete list is good enough
+	silent.Err, silent.Met = io.Discard, &store.Damage{} // print nothing: a completion may be incomplete
 	src, _, err := f.Source.Open(ctx, &silent)
 	if err != nil {
 		return
@@ -214,5 +215,6 @@ func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, 
 	look(ctx, src)
 }
 
-// Plugin reports whether kubectl called the program. Users of kubectl expect the namespace of their kubeconfig.
+// Plugin reports whether kubectl has called the program as a plugin; name is the program's name. Users of kubectl
+// expect the namespace of their kubeconfig.
 func Plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }

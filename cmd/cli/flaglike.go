@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// NoSuchFlag returns the usage error for an unknown flag. It suggests the flag that may be meant.
+// NoSuchFlag returns the usage error for an unknown flag. It names the flag that the user may have meant.
 func NoSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 	name, dashes := none.GetSpecifiedName(), "--"
 	typed := name
@@ -24,7 +24,7 @@ func NoSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 		return Usage("-A is for lists: say with -n where the Job is")
 	case dashes == "-" && name == "A" && cmd.Flags().Lookup("namespace") != nil:
 		return Usage("%s: %s is about all namespaces unless -n names one", text, cmd.Name())
-	case dashes == "-" && len(typed) < 3: // one or two letters
+	case dashes == "-" && len(typed) < 3: // too short to guess which flag is meant
 	case like != "":
 		return Usage("%s; do you mean --%s?", text, like)
 	case (typed == FormatJSON || typed == FormatYAML) && cmd.Flags().Lookup("output") != nil:
@@ -33,7 +33,7 @@ func NoSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 	return &UsageError{text}
 }
 
-// flagLike returns the flag of the command with the most similar name; empty if none is similar.
+// flagLike returns the name of the command's flag that is most similar to name; empty if none is similar.
 func flagLike(cmd *cobra.Command, name string) (best string) {
 	nearest := min(2, len(name)/2) + 1
 	visible(cmd, func(f *pflag.Flag) {

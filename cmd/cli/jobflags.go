@@ -12,12 +12,12 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// JobFlags are the flags that say which log to read, and the namespace of the Job.
+// JobFlags are the flags that say which log a command reads, and in which namespace the Job is.
 type JobFlags struct {
 	Source    sourceFlags
 	Namespace string
 	given     func() bool // reports whether the user gave -n
-	settled   bool        // the user wrote the namespace before the name, or the object was found in it
+	settled   bool        // the namespace is certain: the user wrote it before the name, or the object was found in it
 }
 
 const defaultNamespace = "default"
@@ -29,7 +29,7 @@ func (f *JobFlags) place() which.Place {
 	return which.Place{Namespace: OrDefault(f.Namespace), Named: f.settled || f.given != nil && f.given()}
 }
 
-// Object parses the arguments that name an object. A namespace before the name has the effect of -n.
+// Object returns the object that the arguments name. A namespace in front of the name has the effect of -n.
 func (f *JobFlags) Object(args []string) (h which.Object, err error) {
 	h, before, err := which.Parse(args)
 	if err != nil || before == "" {
@@ -44,7 +44,7 @@ func (f *JobFlags) Object(args []string) (h which.Object, err error) {
 	return h, err
 }
 
-// Resolve returns the object with its kind and namespace, which it finds in the log if the user gave only a name.
+// Resolve returns the object with its kind and namespace. If the user gave only a name, it looks them up in the log.
 func (f *JobFlags) Resolve(ctx context.Context, c *CLI, src history.Source, h which.Object) (which.Object, error) {
 	found, in, err := newFinder(c, src).Resolve(ctx, f.place(), h)
 	if err == nil && h.Kind == which.Any {
@@ -53,10 +53,11 @@ func (f *JobFlags) Resolve(ctx context.Context, c *CLI, src history.Source, h wh
 	return found, err
 }
 
-// AddSource adds only the flags that name the log, for a command that is not about a Job.
+// AddSource adds only the flags that name the log, to a command that is not about a Job.
 func (f *JobFlags) AddSource(cmd *cobra.Command) { f.Source.add(cmd) }
 
-// AddCluster allows the command to read from the reader of a cluster if no log is named, and adds the flags for that.
+// AddCluster makes the command read through the reader of a cluster ('jobledger serve') if no log is named. It adds the
+// flags for this.
 func (f *JobFlags) AddCluster(cmd *cobra.Command) {
 	f.Source.cluster.add(cmd)
 	f.Source.cluster.scope = func() string { return f.Namespace }
@@ -67,13 +68,13 @@ func (f *sourceFlags) Given(getenv func(string) string) bool {
 	return f.Log != "" || f.server != "" || getenv(EnvLog) != "" || getenv(envServer) != ""
 }
 
-// newFinder returns a finder for objects in the log. It prints its notes on standard error.
+// newFinder returns what looks up objects by name in the log src. Its notes are printed on standard error.
 func newFinder(c *CLI, src history.Source) *which.Finder {
 	return &which.Finder{Source: src, Note: func(text string) { fmt.Fprintf(c.Err, "note: %s\n", text) }}
 }
 
-// OfKubeconfig marks commands that use the namespace of the kubeconfig if kubectl calls them and the user does not give
-// -n.
+// OfKubeconfig is the key of two annotations. On a command it says that -n, if the user does not give it and kubectl
+// calls the command, is the namespace of the kubeconfig. On the flag -n it says that the value came from there.
 const OfKubeconfig = "namespace of the kubeconfig"
 
 // GaveNamespace reports whether the user gave -n. A namespace that was taken from the kubeconfig does not count.
@@ -82,7 +83,7 @@ func GaveNamespace(cmd *cobra.Command) bool {
 	return n.Changed && n.Annotations[OfKubeconfig] == nil
 }
 
-// Add adds the flags to cmd. namespace is the help text of -n.
+// Add adds these flags to cmd. namespace is the help text of -n.
 func (f *JobFlags) Add(cmd *cobra.Command, c *CLI, namespace string) {
 	f.Source.add(cmd)
 	cmd.Flags().StringVarP(&f.Namespace, "namespace", "n", "", namespace)
@@ -94,8 +95,8 @@ func (f *JobFlags) Add(cmd *cobra.Command, c *CLI, namespace string) {
 	completeNamespaces(c, cmd, f)
 }
 
-// Find returns the stream (the records) of the Job. If several Jobs had the name, it returns the newest, and notes the
-// older ones.
+// Find returns the stream of the Job: its records. If several Jobs had this name, it returns the newest, and prints a
+// note about the older ones.
 func (f *JobFlags) Find(ctx context.Context, c *CLI, src history.Source, h which.Object) (events.Stream, error) {
 	finder := newFinder(c, src)
 	streams, err := finder.Jobs(ctx, f.place(), h)

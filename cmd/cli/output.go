@@ -33,23 +33,23 @@ const (
 
 var Formats = []string{FormatTable, FormatWide, FormatJSON, FormatYAML}
 
-// OutputFlag is the flag -o, with --local.
+// OutputFlag is the flag -o (the output format), with --local.
 type OutputFlag struct {
 	Format   string
-	template string   // template of jsonpath
-	formats  []string // formats that the command supports
-	Local    bool     // times for people are in the time zone of this machine
+	template string   // the template of the format jsonpath
+	formats  []string // formats that the command has
+	Local    bool     // times in texts for people are in this machine's time zone
 }
 
-// Add adds -o with the usual formats.
+// Add adds the flag -o with the usual formats.
 func (o *OutputFlag) Add(cmd *cobra.Command) { o.AddFormats(cmd, Formats...) }
 
-// AddObjects adds -o with the usual formats and with name and jsonpath, for commands that show objects.
+// AddObjects adds the flag -o with the usual formats, name and jsonpath, to commands that show objects.
 func (o *OutputFlag) AddObjects(cmd *cobra.Command) {
 	o.AddFormats(cmd, append(slices.Clone(Formats), FormatName, FormatPath)...)
 }
 
-// AddFormats adds -o with the given formats. The default is a table.
+// AddFormats adds the flag -o with these formats. The default is a table.
 func (o *OutputFlag) AddFormats(cmd *cobra.Command, formats ...string) {
 	last := len(formats) - 1
 	text := strings.Replace(strings.Join(formats[:last], ", ")+" or "+formats[last], FormatPath, FormatPath+"=TEMPLATE", 1)
@@ -62,7 +62,7 @@ func (o *OutputFlag) AddFormats(cmd *cobra.Command, formats ...string) {
 	o.formats = formats
 }
 
-// AddLocal adds --local, for commands that show times to people or parse times from them.
+// AddLocal adds the flag --local, to commands that print times for people or accept them.
 func (o *OutputFlag) AddLocal(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.Local, "local", false, "times for people in the time zone of this machine; JSON and YAML stay in UTC")
 }
@@ -75,7 +75,7 @@ func (o *OutputFlag) Zone() words.Zone {
 	return words.Zone{}
 }
 
-// TextZone returns the time zone for times inside sentences. In JSON and YAML it is UTC.
+// TextZone returns the time zone for times in sentences. With JSON and YAML this is UTC.
 func (o *OutputFlag) TextZone() words.Zone {
 	if o.Document() {
 		return words.Zone{}
@@ -83,7 +83,7 @@ func (o *OutputFlag) TextZone() words.Zone {
 	return o.Zone()
 }
 
-// Validate returns a UsageError for a format that the command does not support.
+// Validate returns a UsageError if the command does not have the format.
 func (o *OutputFlag) Validate() error {
 	format, template, has := strings.Cut(o.Format, "=")
 	if format == FormatPath && slices.Contains(o.formats, FormatPath) {
@@ -105,19 +105,19 @@ func (o *OutputFlag) Document() bool {
 	return o.Format == FormatJSON || o.Format == FormatYAML || o.Format == FormatPath
 }
 
-// offered is the key of the annotation that holds a flag's values for completion.
+// offered is the key of a flag's annotation that has the values for the shell's completion.
 const offered = "jobledger_values"
 
-// CompleteWith sets the values of a flag that the shell can complete; see OfferValues.
+// CompleteWith sets which values of a flag the shell can offer (see OfferValues).
 func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.Flags().SetAnnotation(flag, offered, values); err != nil {
-		panic(err) // only if there is no such flag
+		panic(err) // a bug: it fails only if there is no such flag
 	}
 }
 
-// OfferValues gives the shell the values of all flags of a command and its subcommands. It is called only when the
-// shell asks for completions: cobra keeps a flag with a completion function, and everything that the flag's value
-// references, for the life of the process.
+// OfferValues registers the values that the shell can offer for all flags of a command and its subcommands. It is
+// called only when the shell asks for completions: cobra keeps a flag with a completion function, and everything that
+// the flag's value references, for the life of the process.
 func OfferValues(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		values, has := flag.Annotations[offered]
@@ -126,7 +126,7 @@ func OfferValues(cmd *cobra.Command) {
 		}
 		err := cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 		if err != nil {
-			panic(err) // only if it has values already
+			panic(err) // a bug: it fails only if it has values
 		}
 	})
 	for _, below := range cmd.Commands() {
@@ -146,7 +146,7 @@ func (c *CLI) Value(o *OutputFlag, v any) error {
 	return c.Document(o.Format, recordjson.WithDamage(text, c.Met.Met()))
 }
 
-// Document prints JSON, unchanged or converted to YAML.
+// Document prints JSON as it is, or as YAML.
 func (c *CLI) Document(format string, json []byte) error {
 	if format == FormatYAML {
 		text, err := c.yaml(json)
@@ -168,7 +168,7 @@ func checkTemplate(flag, text string) error {
 	return nil
 }
 
-// executeTemplate writes what a JSONPath template makes of a value. A missing field gives no output, as in kubectl.
+// executeTemplate prints a value by a JSONPath template. A missing field prints nothing, as in kubectl.
 func executeTemplate(out io.Writer, text string, v any) error {
 	tree, err := Fields(v)
 	if err != nil {
@@ -184,7 +184,7 @@ func executeTemplate(out io.Writer, text string, v any) error {
 	return nil
 }
 
-// Fields returns a value as the maps, slices and texts of its JSON, with the texts made safe for a terminal.
+// Fields returns a value as the tree of maps, slices and texts that its JSON has. Texts are made safe for a terminal.
 func Fields(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -213,8 +213,8 @@ func cleaned(tree any) any {
 	return tree
 }
 
-// FieldOf returns the value at a path in a tree of maps and slices. If the field does not exist it returns nil, or an
-// error if missing is not set.
+// FieldOf returns the value at a path of such a tree. If there is no such field, it returns nil; if missing is false,
+// an error.
 func FieldOf(tree any, path string, missing bool) (any, error) {
 	p := jsonpath.New("").AllowMissingKeys(missing)
 	if err := p.Parse(path); err != nil {
@@ -243,7 +243,7 @@ func Braced(path string) string {
 	return "{." + strings.TrimPrefix(path, ".") + "}"
 }
 
-// Page returns a page on which Jobs are shown to people.
+// Page returns what prints Jobs for people: with the width, the colours and the time zone of this output.
 func (c *CLI) Page(output *OutputFlag) *show.Page {
 	page := &show.Page{
 		Out: c.Out, Colour: c.Colour(), Wide: output.Format == FormatWide, Whole: c.Piped(), Zone: output.Zone(),

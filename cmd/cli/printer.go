@@ -17,7 +17,7 @@ type Printer struct {
 	Names  *words.Names
 	Zone   words.Zone
 	yaml   func(json []byte) ([]byte, error)
-	day    string // the last printed date
+	day    string // the date that was printed last
 }
 
 // NewPrinter returns a Printer that writes to c.Out in the format of output.
@@ -32,10 +32,11 @@ func NewPrinter(c *CLI, output *OutputFlag, names *words.Names) *Printer {
 	return p
 }
 
-// Live makes the columns wide enough for later records, so that rows that are printed one by one are aligned. The
-// columns fit the names of the given kinds (all kinds, if none is given), and pod names if such records name pods.
+// Live makes the columns so wide that later records fit, because rows that are printed one by one could not be aligned
+// later. They fit the names of these kinds of records (all kinds if there are none), and pod names if such records name
+// pods.
 func (p *Printer) Live(kinds []events.Kind) {
-	const usual = 16 // characters of a typical pod name
+	const usual = 16 // typical length of a pod name
 	kind, object := 0, 0
 	for _, k := range kinds {
 		kind = max(kind, len(k.String()))
@@ -49,7 +50,7 @@ func (p *Printer) Live(kinds []events.Kind) {
 	p.Table.Least = []int{0, 0, kind, object}
 }
 
-// Record prints a record. Rows of a table may be held back until Flush.
+// Record prints a record. In a table, the row may appear only after Flush.
 func (p *Printer) Record(r *events.Record) error {
 	switch p.Format {
 	case FormatJSON:
@@ -71,8 +72,8 @@ func (p *Printer) document(json []byte) error {
 	return err
 }
 
-// Row adds a row to the table. In the table format, a new date is printed on a line of its own; in the wide format,
-// every row has the date.
+// Row adds a row about a record to the table. In the format table, a new date has a line of its own; in the format
+// wide, every row has the date.
 func (p *Printer) Row(r *events.Record) {
 	at := p.Zone.Stamp(r.Time)
 	if p.Format == FormatTable {
@@ -96,7 +97,7 @@ func (p *Printer) Row(r *events.Record) {
 		show.Cell{Text: object, Name: true}, show.Cell{Text: detail, Style: style})
 }
 
-// Flush prints the rows that were held back.
+// Flush prints the rows of the table that were not printed yet.
 func (p *Printer) Flush() error {
 	if p.Format == FormatTable || p.Format == FormatWide {
 		if err := p.Table.Flush(); err != nil {

@@ -23,10 +23,10 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// sourceFlags are the flags that say which log to read.
+// sourceFlags are the flags that name the log to read: by directory, or by the controller that has it.
 type sourceFlags struct {
 	Log, server string
-	variable    string // environment variable that named the log; empty if a flag did
+	variable    string // environment variable that named the log; empty if a flag named it
 	cluster     clusterFlags
 }
 
@@ -34,7 +34,7 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var((*LogAddress)(&f.Log), "log", "directory of the log ($JOBLEDGER_LOG); when a controller has it open, that controller is asked")
 	cmd.Flags().StringVar(&f.server, "server", "", "URL of a running controller ($JOBLEDGER_SERVER), such as http://127.0.0.1:10271")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
-		panic(err) // only if there is no such flag
+		panic(err) // a bug: it fails only if there is no such flag
 	}
 }
 
@@ -44,7 +44,7 @@ const (
 	envServer = "JOBLEDGER_SERVER"
 )
 
-// take sets the log from the environment, if no flag names a log or a cluster.
+// take uses the log that the environment names, if no flag names a log or a cluster.
 func (f *sourceFlags) take(getenv func(string) string) error {
 	finds := f.cluster.given != nil && f.cluster.given()
 	switch {
@@ -66,20 +66,20 @@ func (f *sourceFlags) take(getenv func(string) string) error {
 	return nil
 }
 
-// NotLive returns the usage error for -w with a log that no controller writes.
+// NotLive returns the usage error for -w (show changes) with a log that no controller writes.
 func (f *sourceFlags) NotLive() error {
 	return Usage("-w: no controller writes the log in %s now, so no record would follow; leave it out, or name a running controller with --server", f.Log)
 }
 
-// Open opens the log that the flags name. live reports whether new records may come. If the log is known to be damaged,
-// Open reports that at once, and the command will fail in the end, whatever it shows.
+// Open opens the log that the flags name. live says whether new records may come. If the log is known to be damaged,
+// Open prints that at once, and the command will fail at its end, whatever it shows.
 func (f *sourceFlags) Open(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
 	if err := f.take(c.Getenv); err != nil {
 		return nil, false, err
 	}
 	src, live, err = f.find(ctx, c)
 	switch {
-	case err == nil && f.Finds(c): // a reader itself notes which part of the log the user may read
+	case err == nil && f.Finds(c): // print nothing: the reader says which records the user may read
 	case err == nil:
 		c.tellPruned(ctx, src)
 	case f.variable != "":
@@ -88,7 +88,8 @@ func (f *sourceFlags) Open(ctx context.Context, c *CLI) (src history.Source, liv
 	return src, live, err
 }
 
-// lostBefore reports whether damage, and not pruning, may be the reason why the log has no records before this one.
+// lostBefore reports whether damage may be the reason why the log has no records before record at, and not deletion
+// (pruning).
 func (c *CLI) lostBefore(at events.Sequence) bool {
 	return slices.ContainsFunc(c.Met.Met(), func(damage error) bool {
 		var bad *store.CorruptError
@@ -96,10 +97,10 @@ func (c *CLI) lostBefore(at events.Sequence) bool {
 	})
 }
 
-// tellPruned prints a note if the log no longer has its first records.
+// tellPruned prints a note if the first records of the log were deleted (pruned).
 func (c *CLI) tellPruned(ctx context.Context, src history.Source) {
 	for r, err := range src.Read(ctx, 0) {
-		// An error is ignored here: a later read that needs the record reports it
+		// If the first record cannot be read, print nothing: a later read that needs it reports the error.
 		if err == nil && r.Sequence > 1 && !c.lostBefore(r.Sequence) {
 			fmt.Fprintf(c.Err, "note: %s\n", PrunedBefore(r.Sequence))
 		}
@@ -107,12 +108,12 @@ func (c *CLI) tellPruned(ctx context.Context, src history.Source) {
 	}
 }
 
-// PrunedBefore returns the note for a log whose first record is not record 1.
+// PrunedBefore returns the note that the records before record first were deleted (pruned).
 func PrunedBefore(first events.Sequence) string {
 	return fmt.Sprintf("pruned before %d: older records are no longer kept", first)
 }
 
-// Place returns what the flags or the environment name: the directory of a log, or the URL of a controller.
+// Place returns what the flags or the environment name: a log's directory, or a controller's URL.
 func (f *sourceFlags) Place(getenv func(string) string) (log, server string, err error) {
 	err = f.take(getenv)
 	if err == nil {
@@ -121,7 +122,7 @@ func (f *sourceFlags) Place(getenv func(string) string) (log, server string, err
 	return f.Log, f.server, err
 }
 
-// one returns a usage error unless either a log or a controller is named.
+// one returns a usage error if the flags name no log, or both a directory and a controller.
 func (f *sourceFlags) one() error {
 	switch {
 	case f.Log != "" && f.server != "":
@@ -132,7 +133,8 @@ func (f *sourceFlags) one() error {
 	return nil
 }
 
-// nowhere returns the usage error of a command line that does not say what to read. or is one more thing to name.
+// nowhere returns the usage error for a command line that names no log. or is a further way to name one, for the
+// message.
 func nowhere(or string) error {
 	return Usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)%s", EnvLog, envServer, or)
 }
@@ -186,7 +188,8 @@ func (f *sourceFlags) find(ctx context.Context, c *CLI) (src history.Source, liv
 	return nil, false, ExplainOpen(open.Place(f.Log), err)
 }
 
-// countedClient returns client as a source whose records are counted, if a terminal shows the count.
+// countedClient returns the controller's log behind client; if a terminal shows how many records were read, they are
+// counted.
 func (c *CLI) countedClient(client *serve.Client) history.Source {
 	if c.Reads == nil {
 		return client
@@ -194,8 +197,8 @@ func (c *CLI) countedClient(client *serve.Client) history.Source {
 	return countedSource{client, c.Reads}
 }
 
-// OpenToFold does the same as Open, for a caller that folds records into states. It returns an error for a log whose
-// records need a newer program to fold them.
+// OpenToFold does the same as Open, for a caller that folds records into states. It returns an error if this program is
+// too old to fold the log's records.
 func (f *sourceFlags) OpenToFold(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
 	src, live, err = f.Open(ctx, c)
 	if own, is := src.(Local); is && err == nil {
@@ -206,7 +209,7 @@ func (f *sourceFlags) OpenToFold(ctx context.Context, c *CLI) (src history.Sourc
 	return src, live, err
 }
 
-// ExplainOpen adds to an error about a directory without a log what may be wrong.
+// ExplainOpen adds to the error about a directory without a log what may be wrong.
 func ExplainOpen(dir string, err error) error {
 	if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
 		return fmt.Errorf("%s is a file: a log is a directory", dir)
@@ -228,31 +231,33 @@ func ExplainOpen(dir string, err error) error {
 	return fmt.Errorf("there is no log in %s", dir)
 }
 
-// InCluster is a command that reads the log in the controller's pod, as deploy/base installs it. Messages show it.
+// InCluster is an example for messages: a command that reads the log in the controller's pod, as deploy/base installs
+// it.
 const InCluster = "kubectl -n jobledger exec jobledger-0 -- jobledger failures --log /var/lib/jobledger/log"
 
 // usualDir is the usual name of a log's directory; in the image, the log is in /var/lib/jobledger/log.
 const usualDir = "log"
 
-// Local is the source of a log that this process has opened itself.
+// Local is a log that this process has opened itself, as a source of records.
 type Local struct {
 	history.Local
 	Log store.Archive
 }
 
-func (l Local) Close() { _ = l.Log.Close() } // opened only for reading
+func (l Local) Close() { _ = l.Log.Close() } // an error says nothing: the log was opened only for reading
 
-// ListsDir returns the directory with the lists of a log's Jobs; empty for a kind of log that has no directory.
+// ListsDir returns the directory with the lists of a log's Jobs; empty for a kind of log without a directory.
 func ListsDir(log string) string {
 	dir, _ := open.Dir(log)
 	return dir
 }
 
-// MostAddress is a limit in bytes for reading the files with a controller's address and secrets, which are shorter.
+// MostAddress limits how many bytes are read of a file with a controller's address or secret. These files are much
+// shorter.
 const MostAddress = 4 << 10
 
-// Besides returns a client of the controller that has the log open. It uses the address in the log's directory only if
-// the process that answers there is the one that has locked the log.
+// Besides returns a client of the controller that has the log open. It finds its address in the log's directory, and
+// uses it only if the process that answers is the one that has locked the log.
 func Besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Client, error) {
 	text, err := regular.Read(filepath.Join(dir, serve.AddressFile), MostAddress)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -276,15 +281,16 @@ func Besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Cli
 	return client, nil
 }
 
-// LogAddress is the value of a flag with the address of a log. It refuses an address that no kind of log has.
+// LogAddress is the value of a flag that takes the address of a log. It accepts only addresses that a kind of log can
+// have.
 type LogAddress string
 
 func (a *LogAddress) String() string { return string(*a) }
 
-// Type returns the type of the value in the help.
+// Type implements pflag.Value: it returns the name of the value's type in the help.
 func (*LogAddress) Type() string { return "string" }
 
-// Set checks and stores the address.
+// Set implements pflag.Value: it checks the address, and stores it.
 func (a *LogAddress) Set(text string) error {
 	*a = LogAddress(text)
 	return open.Check(text)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// ErrTold: the command failed, and has already printed why.
+// ErrTold is returned by a command that has failed and has printed why.
 var ErrTold = errors.New("the command failed")
 
-// UsageError: the command line is not valid. Its text says what to do.
+// UsageError says that the command line is not valid, and what to do.
 type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
@@ -16,7 +16,7 @@ func (e *UsageError) Error() string { return e.text }
 // Usage returns a UsageError with the formatted text.
 func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// Counted returns n with its noun: "1 pod", "2 pods".
+// Counted returns n with the noun one or many: "1 pod", "2 pods".
 func Counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

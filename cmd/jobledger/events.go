@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// eventsFlags are the flags of events, which choose records.
+// eventsFlags are the flags of events, which prints records: they say which ones, and how.
 type eventsFlags struct {
 	job       cli.JobFlags
 	output    cli.OutputFlag
@@ -90,7 +90,7 @@ func newEvents(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// query returns the query for the chosen records, without the times of --since and --until.
+// query returns which records to print, without the times of --since and --until.
 func (f *eventsFlags) query() (q history.Query, err error) {
 	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.Namespace, Limit: f.limit.Most}
 	if err := f.span.Read(f.output.Zone()); err != nil {
@@ -127,7 +127,7 @@ func (f *eventsFlags) object(args []string) (one which.Object, err error) {
 	return one, err
 }
 
-// find limits the query to the records of one object.
+// find limits the query to the records of one object, which it looks up in the log.
 func (f *eventsFlags) find(ctx context.Context, c *cli.CLI, src history.Source, one which.Object, q *history.Query) (which.Object, error) {
 	one, err := f.job.Resolve(ctx, c, src, one)
 	if err != nil {
@@ -173,7 +173,8 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	}
 	l := &listing{src: src, chosen: chosen, tail: f.tail, printer: p}
 	err = l.history(ctx)
-	if flushed := p.Flush(); err != nil || flushed != nil { // the records that were printed before an error are valid
+	// If history ended with an error, the records before it were read correctly, so print them.
+	if flushed := p.Flush(); err != nil || flushed != nil {
 		return cmp.Or(err, flushed)
 	}
 	if err := l.tellMissing(ctx, c, f); err != nil {
@@ -189,8 +190,8 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	return nil
 }
 
-// few reports whether so few records are requested that each is printed in full, over several lines. For example, a
-// user looks up one record that an answer cites.
+// few reports whether so few records are asked for that each is printed in full, over several lines. For example, a
+// user looks up a record that an answer names.
 func few(records int) bool { return records > 0 && records <= 3 }
 
 // tellMore prints a note about how to continue, if the limit was reached.
@@ -200,7 +201,8 @@ func (l *listing) tellMore(c *cli.CLI) {
 	}
 }
 
-// tellMissing prints notes about requested times in which the cluster was not watched, or not everything was recorded.
+// tellMissing prints notes about the requested times: in which the cluster was not watched, or not everything was
+// recorded.
 func (l *listing) tellMissing(ctx context.Context, c *cli.CLI, f *eventsFlags) error {
 	if err := tellGaps(ctx, c, l.src, f, &l.chosen); err != nil && !l.src.Beside(err) {
 		return err
@@ -212,8 +214,8 @@ func (l *listing) tellMissing(ctx context.Context, c *cli.CLI, f *eventsFlags) e
 	return nil
 }
 
-// damageLine prints the damage that was found as the last document of the output, including err. It does so for JSON
-// and YAML only.
+// damageLine prints all damage that was found, including err, as the last document of the output. It prints only for
+// JSON and YAML.
 func damageLine(c *cli.CLI, o *cli.OutputFlag, err error) error {
 	c.Met.Note(err)
 	met := c.Met.Met()
@@ -234,7 +236,7 @@ func damageLine(c *cli.CLI, o *cli.OutputFlag, err error) error {
 	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
-// tellGaps prints a note if the cluster was not watched at a requested time. There are no records of such a time; what
+// tellGaps prints a note if the cluster was not watched at a requested time. There are no records of that time; what
 // happened in it is recorded at its end.
 func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query) error {
 	var moments []events.Time
@@ -248,7 +250,7 @@ func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlag
 	}
 	gaps, err := history.GapsAt(ctx, src, moments...)
 	if errors.Is(err, store.ErrPruned) {
-		return nil // the records that can be read were shown
+		return nil // older records, with the gaps, were deleted; the rest was printed
 	}
 	for _, g := range gaps {
 		fmt.Fprintf(c.Err, "note: %s. What happened then was found at its end, or never\n", show.NotWatched(g, f.output.Zone()))
@@ -256,20 +258,20 @@ func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlag
 	return err
 }
 
-// listing prints the chosen records of the log, or of one stream.
+// listing prints records: those of the whole log, or of one stream (the records of one object).
 type listing struct {
 	src     history.Source
 	chosen  history.Query
-	tail    int // number of last records to print; 0 for all
+	tail    int // print only as many records at the end; 0 for all
 	printer *cli.Printer
-	next    events.Sequence // number of the first record that follow prints
-	last    events.Sequence // the last printed record
-	since   events.Time     // time of the first printed record
+	next    events.Sequence // first record that the method follow prints
+	last    events.Sequence // the record that was printed last
+	since   events.Time     // time of the record that was printed first
 	shown   int
-	more    bool // the limit was reached before the end
+	more    bool // the limit was reached, so there may be more
 }
 
-// history prints the chosen records that exist when it begins.
+// history prints the chosen records that exist now.
 func (l *listing) history(ctx context.Context) error {
 	_, head, err := l.src.Head(ctx)
 	if err != nil {
@@ -284,7 +286,7 @@ func (l *listing) history(ctx context.Context) error {
 			return err
 		}
 		if r.Sequence >= l.next {
-			return nil // written in the meantime: follow prints it
+			return nil // written since history began: follow prints it
 		}
 		l.printer.Names.Learn(&r)
 		if err := l.show(&r); err != nil {
@@ -295,7 +297,7 @@ func (l *listing) history(ctx context.Context) error {
 	return nil
 }
 
-// newest prints the last l.tail of the chosen records that exist.
+// newest prints the last l.tail of the chosen records, up to record through.
 func (l *listing) newest(ctx context.Context, through events.Sequence) error {
 	all, unread := history.Newest(ctx, l.src, l.chosen, l.tail, through)
 	for i := range all {
@@ -331,7 +333,7 @@ func (l *listing) follow(ctx context.Context) error {
 	return nil
 }
 
-// show prints a record. The caller has collected the names in it.
+// show prints a record. The caller has learned the names in it already.
 func (l *listing) show(r *events.Record) error {
 	defer l.printer.Names.Forget(r)
 	if l.shown == 0 && (l.tail > 0 || l.chosen.From != 0) {
@@ -341,8 +343,8 @@ func (l *listing) show(r *events.Record) error {
 	return l.printer.Record(r)
 }
 
-// tellNothing says why no record was printed. If the log does not know the object, that is an error; a filter that
-// matches nothing is not.
+// tellNothing says why no record was printed. It returns an error if the log does not know the object; that a filter
+// matches nothing is no error.
 func tellNothing(ctx context.Context, c *cli.CLI, src history.Source, stream *events.Stream, one which.Object) error {
 	if stream != nil {
 		any := false

@@ -65,8 +65,8 @@ picture of the tries, and the cited records in full. It has no script.`,
 	return cmd
 }
 
-// explainFile writes an answer as one HTML file. The file also has the picture and the cited records, which are read
-// from the same log.
+// explainFile writes the answer of explain as one HTML file. The file also has the picture, and the records that the
+// answer names, read from the same log.
 func explainFile(ctx context.Context, c *cli.CLI, f *cli.AskFlags, q *ask.Asked[explain.Answer], args []string) error {
 	if err := cli.ReadQuestion(f, q, args); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// getFlags are the flags of get. They choose an object and a time in its history, or the objects of a list.
+// getFlags are the flags of get. They choose an object and a time in its past, or the objects of a list.
 type getFlags struct {
 	cli.AskFlags
 	one    *ask.Asked[ask.State]
 	jobs   *ask.Asked[history.JobsPage]
 	crons  *ask.Asked[history.CronJobsPage]
-	limit  ask.Limit // limit for all pages of a list together
+	limit  ask.Limit // limits all pages of a list together
 	sortBy string
 	watch  bool
 }
@@ -100,7 +100,8 @@ func newGet(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// addList adds the parameters of lists to cmd. If both lists have a parameter, the one of the list of Jobs is used.
+// addList adds the parameters of lists to cmd as flags. If both lists (Jobs and CronJobs) have a parameter, the one of
+// the list of Jobs is used.
 func (f *getFlags) addList(cmd *cobra.Command) {
 	f.jobs.Flags.VisitAll(func(p *pflag.Flag) {
 		if p.Name != "limit" && !slices.Contains(ask.HiddenOfLists, p.Name) && !cli.OfCommand[p.Name] {
@@ -110,7 +111,7 @@ func (f *getFlags) addList(cmd *cobra.Command) {
 	})
 }
 
-// changed reports whether the user gave this parameter of lists.
+// changed reports whether the user gave this flag of lists.
 func (f *getFlags) changed(name string) bool { return f.jobs.Flags.Lookup(name).Changed }
 
 func (f *getFlags) listGiven() bool {
@@ -149,7 +150,7 @@ func runGet(ctx context.Context, c *cli.CLI, f *getFlags, args []string) error {
 	return list.show(ctx, c, src)
 }
 
-// checkList returns a usage error for flags of a list that contradict each other.
+// checkList returns a usage error for flags of a list that contradict each other. what names the list.
 func (f *getFlags) checkList(what string) error {
 	switch {
 	case f.changed("continue") && f.sortBy != "":
@@ -171,5 +172,5 @@ func unique(a, b []string) []string {
 	return out
 }
 
-// nameOf returns the name of a Job in kubectl's format: job.batch/NAME.
+// nameOf returns the name of a Job as kubectl prints it: job.batch/NAME.
 func nameOf(name string) string { return "job.batch/" + name }

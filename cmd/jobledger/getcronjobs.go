@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// cronsList implements list for CronJobs.
+// cronsList is the list of CronJobs that get prints; it implements list.
 type cronsList struct{ *getFlags }
 
 func (f *getFlags) listCronJobs() list { return cronsList{f} }
@@ -37,7 +37,8 @@ func (f cronsList) read() error {
 		return err
 	}
 	var failed error
-	f.jobs.Flags.VisitAll(func(p *pflag.Flag) { // if both lists have a flag, the list of Jobs has its value
+	// If the lists of Jobs and of CronJobs both have a flag, only the one of Jobs was parsed, so copy its value.
+	f.jobs.Flags.VisitAll(func(p *pflag.Flag) {
 		if own := f.crons.Flags.Lookup(p.Name); p.Changed && own != nil {
 			failed = errors.Join(failed, copyValue(f.crons.Flags, p))
 		}
@@ -48,7 +49,7 @@ func (f cronsList) read() error {
 	return cli.ReadQuestion(&f.AskFlags, f.crons, nil)
 }
 
-// copyValue sets the flag of the same name in to to the value of from.
+// copyValue gives the flag of the same name in to the value of from.
 func copyValue(to *pflag.FlagSet, from *pflag.Flag) error {
 	texts := []string{from.Value.String()}
 	if several, is := from.Value.(pflag.SliceValue); is {
@@ -62,7 +63,7 @@ func copyValue(to *pflag.FlagSet, from *pflag.Flag) error {
 	return nil
 }
 
-// show prints the chosen CronJobs and, with -w, their changes.
+// show prints the chosen CronJobs and, with -w, each CronJob again when it changes.
 func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
 	head, err := watch.EndOf(ctx, src, f.watch)
 	if err != nil {
@@ -100,8 +101,8 @@ func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) err
 	return watch.UnlessInterrupted(ctx, out.follow(ctx, src, ask.WantedCronJobs(f.crons), head+1))
 }
 
-// all returns the CronJobs to print as one page, and their total number. A sorted list has all of them, or the last
-// ones if there are more than the limit.
+// all returns the CronJobs to print as one page, and how many there are in total. If the list is sorted and there are
+// more than the limit, the page has the last ones.
 func (f cronsList) all(ctx context.Context, c *cli.CLI, src history.Source) (whole *history.CronJobsPage, all int, unread error) {
 	most := f.limit.Most
 	if f.sortBy != "" {
@@ -144,7 +145,7 @@ func tellNoCronJobs(c *cli.CLI, f *getFlags) {
 	fmt.Fprintln(c.Err, "No CronJobs found. With --cronjobs=false, or without the right to list them, a controller records none.")
 }
 
-// cronsOut prints CronJobs in the format of -o.
+// cronsOut prints CronJobs in the output format of -o.
 type cronsOut struct {
 	c     *cli.CLI
 	f     *getFlags
@@ -152,7 +153,7 @@ type cronsOut struct {
 	watch.Shown[history.CronSummary]
 }
 
-// page prints a page: as one document, or with -w as one document for each CronJob, because more will follow.
+// page prints a page of CronJobs as one document. With -w each CronJob is a document, because more will follow.
 func (o *cronsOut) page(page history.CronJobsPage) error {
 	if o.f.Output.Document() && !o.f.watch {
 		return o.c.Value(&o.f.Output, &page)
@@ -168,7 +169,7 @@ func (o *cronsOut) page(page history.CronJobsPage) error {
 	return o.flush()
 }
 
-// one prints a CronJob. Rows of a table are held back until flush.
+// one prints a CronJob. In a table, its row appears only after flush.
 func (o *cronsOut) one(j *history.CronSummary) error {
 	output := &o.f.Output
 	switch {
@@ -203,7 +204,7 @@ func (o *cronsOut) flush() error {
 	return o.table.Flush()
 }
 
-// follow prints each CronJob that changes, from record from on, if it then matches wanted.
+// follow prints each CronJob that changes, if wanted selects it after the change. from is the first record that counts.
 func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted history.CronJobsQuery, from events.Sequence) error {
 	live := history.LiveCronJobs(src)
 	one := func(s events.Stream, last *events.Record) (history.CronSummary, bool, error) {
@@ -220,12 +221,12 @@ func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted histor
 	})
 }
 
-// cronSortNames returns the values that the shell offers for --sort-by.
+// cronSortNames returns the values for --sort-by that the shell offers.
 func cronSortNames() []string {
 	return []string{"name", "namespace", "state", "created", "next", "lastScheduleTime", "lastSuccessfulTime", "active"}
 }
 
-// checkCronSort returns a usage error for a field that CronJobs do not have.
+// checkCronSort returns a usage error if text names a field that CronJobs do not have.
 func checkCronSort(text string) error {
 	if text == "" {
 		return nil

@@ -16,14 +16,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// list is a list of objects of one kind. read checks the flags, before a log is opened. show prints the list.
+// list is a list of objects of one kind that get prints. read checks the flags, before a log is opened; show prints the
+// list.
 type list interface {
 	read() error
 	show(ctx context.Context, c *cli.CLI, src history.Source) error
 }
 
-// pagesOf requests pages of a list until it has most objects, or all of them if most is 0. Notes are printed with the
-// first page only. Like Asked.Ask, it may yield a page together with an error; an error without a page is the end.
+// pagesOf yields pages of a list until it has most objects, or all of them if most is 0. of returns how many objects a
+// page has, and where the next one begins. Notes are printed with the first page only. A page may come together with an
+// error; an error without a page is the end.
 func pagesOf[A any](
 	ctx context.Context, c *cli.CLI, src history.Source, q *ask.Asked[A], most int, of func(*A) (n int, more string),
 ) iter.Seq2[*A, error] {
@@ -58,7 +60,7 @@ func pagesOf[A any](
 	}
 }
 
-// jobsList implements list for Jobs.
+// jobsList is the list of Jobs that get prints; it implements list.
 type jobsList struct{ *getFlags }
 
 func (f *getFlags) listJobs() list { return jobsList{f} }
@@ -73,7 +75,7 @@ func (f jobsList) read() error {
 	return cli.ReadQuestion(&f.AskFlags, f.jobs, nil)
 }
 
-// show prints the chosen Jobs and, with -w, their changes.
+// show prints the chosen Jobs and, with -w, each Job again when it changes.
 func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
 	head, err := watch.EndOf(ctx, src, f.watch)
 	if err != nil {
@@ -81,8 +83,8 @@ func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) erro
 	}
 	out := newJobsOut(c, f.getFlags)
 	if f.why() && (f.watch || f.sortBy != "" || f.Output.Format == cli.FormatName) {
-		// Then this command finds the reasons itself: with -w at each change, and in a sorted list only for the Jobs
-		// that are printed.
+		// With -w, --sort-by or -o name, the pages are requested without the reasons (--why). This command finds them
+		// itself: with -w at each change, and in a sorted list only for the Jobs that are printed. -o name needs none.
 		if f.Output.Format != cli.FormatName {
 			out = newJobsWhy(ctx, src, f.getFlags, out)
 		}
@@ -120,7 +122,7 @@ func (f *getFlags) why() bool {
 	return why && err == nil
 }
 
-// ofJobsPage returns the number of Jobs on a page, and where the next page begins, for pagesOf.
+// ofJobsPage returns how many Jobs are on a page, and where the next page begins (see pagesOf).
 func ofJobsPage(p *history.JobsPage) (n int, more string) { return len(p.Items), p.Continue }
 
 // writeJobs prints the chosen Jobs, page by page.
@@ -161,7 +163,7 @@ func tellNoJobs(c *cli.CLI, namespace string) {
 	fmt.Fprintln(c.Err, "No Jobs found.")
 }
 
-// endJobs ends the output of a list. If there are more Jobs, it prints a note about how to continue.
+// endJobs prints what follows the Jobs of a list. If there are more Jobs, it prints a note about how to get them.
 func endJobs(c *cli.CLI, f *getFlags, out jobsOut, page history.JobsPage, shown int) error {
 	if err := out.end(page); err != nil {
 		return err

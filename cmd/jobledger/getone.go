@@ -53,9 +53,9 @@ func getOne(ctx context.Context, c *cli.CLI, f *getFlags, args []string, h which
 	return watch.UnlessInterrupted(ctx, watchOne(ctx, c, src, &f.Output, shown, head+1))
 }
 
-// withZone returns the state of a CronJob together with the rules of its time zone, in which people see its due times.
-// The JSON does not have these rules, so they are read from the records. After an error it returns state unchanged; its
-// times are then shown in UTC only.
+// withZone returns the state of a CronJob with the rules of its time zone, in which people see its due times. The JSON
+// answer of a controller lacks these rules, so they are read from the records. After an error it returns state
+// unchanged, and its times are shown in UTC only.
 func withZone(ctx context.Context, c *cli.CLI, src history.Source, q *ask.Asked[ask.State], state *ask.State) *ask.State {
 	silent := func(string) {}
 	here, err := q.Ask(ctx, c.AskHere(src, serve.Hears{Note: silent, Behind: silent}))
@@ -81,7 +81,8 @@ func showState(c *cli.CLI, output *cli.OutputFlag, s *ask.State) error {
 	return c.Page(output).Job(s.Job)
 }
 
-// watchOne prints the object again after each batch of records that changed it, from record from on.
+// watchOne prints an object again after each batch of records that changed it. first is the state that was printed
+// already, and from the first record that counts.
 func watchOne(ctx context.Context, c *cli.CLI, src history.Source, output *cli.OutputFlag, first *ask.State, from events.Sequence) error {
 	shown := watch.Shown[*ask.State]{Said: func(s *ask.State) (string, uint64, any) { return s.Stream().ID, 0, s.Unplaced() }}
 	if _, err := shown.Changed(first); err != nil {
@@ -108,8 +109,8 @@ func watchOne(ctx context.Context, c *cli.CLI, src history.Source, output *cli.O
 	})
 }
 
-// between is what separates two printed states of an object, by format.
+// between is what is printed between two states of an object, by output format.
 var between = map[string]string{cli.FormatTable: "\n", cli.FormatWide: "\n", cli.FormatYAML: "---\n", cli.FormatPath: "\n"}
 
-// cronNameOf returns the name of a CronJob in kubectl's format: cronjob.batch/NAME.
+// cronNameOf returns the name of a CronJob as kubectl prints it: cronjob.batch/NAME.
 func cronNameOf(name string) string { return "cronjob.batch/" + name }

@@ -13,16 +13,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// mostSorted is the largest number of objects that can be sorted. They are held in memory.
+// mostSorted is the largest number of objects that can be sorted, because they are held in memory.
 const mostSorted = 200_000
 
-// sortFields maps field names that kubectl users give to --sort-by to our field names.
+// sortFields maps the field names that users of kubectl give to --sort-by to our names.
 var sortFields = map[string]string{
 	"metadata.name": "name", "metadata.namespace": "namespace", "metadata.uid": "uid", "metadata.creationTimestamp": "created",
 	"status.startTime": "started", "status.completionTime": "finished",
 }
 
-// sortNames returns the values that the shell offers for --sort-by.
+// sortNames returns the values for --sort-by that the shell offers.
 func sortNames() []string {
 	return []string{
 		"name", "namespace", "state", "created", "started", "finished", "records", "counts.succeeded", "counts.failed", "counts.active",
@@ -38,7 +38,7 @@ func sortPath(text string) string {
 	return path
 }
 
-// checkSort returns a usage error for a field that Jobs do not have.
+// checkSort returns a usage error if text names a field that Jobs do not have.
 func checkSort(text string) error {
 	if text == "" {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addHelp adds cobra's commands help and completion, and makes them refuse unknown arguments. By default they would
-// print something else, and succeed.
+// addHelp adds cobra's commands help and completion. It makes them return an error for unknown arguments, for which
+// they would otherwise print something else, and succeed.
 func addHelp(c *cli.CLI, root *cobra.Command) {
 	flags := fmt.Sprintf(".FlagUsagesWrapped %d", c.Width())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", flags))

@@ -19,7 +19,7 @@ import (
 // jobsOut prints a list of Jobs in one format. add prints Jobs, and end prints what follows them.
 type jobsOut interface {
 	add(jobs []history.Summary) error
-	end(page history.JobsPage) error // prints what belongs to the page in addition to its Jobs
+	end(page history.JobsPage) error // prints what a page has in addition to its Jobs
 }
 
 func newJobsOut(c *cli.CLI, f *getFlags) jobsOut {
@@ -38,7 +38,7 @@ func newJobsOut(c *cli.CLI, f *getFlags) jobsOut {
 	}
 	t := &jobsTable{c, page.Jobs()}
 	if f.watch {
-		t.table.Least = []int{12, 24, 18} // so that rows that are printed one by one are aligned
+		t.table.Least = []int{12, 24, 18} // wide enough that rows that are printed one by one are aligned
 	}
 	return t
 }
@@ -101,8 +101,8 @@ func (o *jobsOneByOne) add(jobs []history.Summary) error {
 
 func (*jobsOneByOne) end(history.JobsPage) error { return nil }
 
-// jobsDocument prints all Jobs as one document in the shape of history.JobsPage: as JSON, as YAML or by a template.
-// JSON is printed Job by Job as pages come.
+// jobsDocument prints all Jobs as one document in the form of history.JobsPage: as JSON, as YAML, or by a template.
+// JSON is printed Job by Job, while pages come.
 type jobsDocument struct {
 	c      *cli.CLI
 	output *cli.OutputFlag
@@ -155,14 +155,14 @@ func (d *jobsDocument) end(page history.JobsPage) error {
 // noItems is the beginning of the JSON of a page without Jobs.
 const noItems = "{\n  \"items\": []"
 
-// jobsWhy adds to each Job of a list the reason for its state, before the Job is printed.
+// jobsWhy adds to each Job of a list the reason for its state (--why), and then passes it on to be printed.
 type jobsWhy struct {
 	jobsOut
 	ctx    context.Context
 	src    history.Source
 	lines  *verdicts.Lines
 	live   bool
-	unread error // error because of which some records could not be read
+	unread error // why some records could not be read
 }
 
 func newJobsWhy(ctx context.Context, src history.Source, f *getFlags, out jobsOut) *jobsWhy {
@@ -199,13 +199,14 @@ func (w *jobsWhy) end(page history.JobsPage) error {
 	return err
 }
 
-// jobsSeen remembers how each Job of a list was last printed, so that -w prints only changes.
+// jobsSeen remembers how each Job was last printed, so that -w prints only Jobs that have changed.
 type jobsSeen struct {
 	jobsOut
 	watch.Shown[history.Summary]
 }
 
-// newJobsSeen returns a jobsSeen. If people is set, it ignores changes of fields that a table does not show.
+// newJobsSeen returns a jobsSeen that passes changed Jobs to out. If people is true, it ignores changes of fields that
+// a table does not show.
 func newJobsSeen(out jobsOut, people bool) *jobsSeen {
 	return &jobsSeen{out, watch.Shown[history.Summary]{Said: func(j history.Summary) (string, uint64, any) {
 		last := j.Last

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	_ "time/tzdata" // time zones for --zone, if the system has none: our image has only this program
+	_ "time/tzdata" // time zones for --zone, because our image has only this program
 
 	"github.com/spf13/cobra"
 
@@ -27,20 +27,21 @@ const (
 
 func main() { os.Exit(run(os.Args)) }
 
-// run executes a command line, and returns the exit code. The first SIGINT or SIGTERM asks the command to stop cleanly;
-// a second one ends the process at once.
+// run runs the program with a command line, and returns the exit code. The first SIGINT or SIGTERM asks the command to
+// stop cleanly; a second one ends the process at once.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // from then on, signals have their default effect
+	context.AfterFunc(ctx, stop) // after the first signal, a second one ends the process at once
 
 	return execute(ctx, &cli.CLI{
 		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, KubeNamespace: kubeNamespace, FindReader: findReader,
 	}, asCompletion(args))
 }
 
-// asCompletion returns the command line to execute. If kubectl asks for the completions of a plugin, it calls a program
-// with another name, perhaps a link to this one, with the words that the user typed.
+// asCompletion returns the command line to execute. For the completions of a plugin, kubectl calls a program of another
+// name, perhaps a link to this one, with the words that the user typed; these become the arguments of our completion
+// command.
 func asCompletion(args []string) []string {
 	if filepath.Base(args[0]) != "kubectl_complete-jobledger" {
 		return args
@@ -48,7 +49,7 @@ func asCompletion(args []string) []string {
 	return append([]string{"kubectl-jobledger", cobra.ShellCompRequestCmd}, args[1:]...)
 }
 
-// execute executes a command line, and returns the exit code.
+// execute runs the command of a command line, prints its error, and returns the exit code.
 func execute(ctx context.Context, c *cli.CLI, args []string) int {
 	if cli.AsksForASCII(c.Getenv) {
 		c.SpeakASCII()
@@ -79,7 +80,7 @@ func execute(ctx context.Context, c *cli.CLI, args []string) int {
 	switch {
 	case err == nil && !c.Damaged && len(untold) == 0:
 		return 0
-	case err == nil: // the damage was printed already
+	case err == nil: // only damage makes the command fail, and it was printed
 	case errors.Is(err, cli.ErrTold):
 	case errors.As(err, &problem) || wrong != nil || !c.Begun:
 		fmt.Fprintf(c.Err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), words.Clean(err.Error()), command.CommandPath())
@@ -92,10 +93,10 @@ func execute(ctx context.Context, c *cli.CLI, args []string) int {
 	return exitFailure
 }
 
-// problems returns the texts of joined errors. It leaves out a text that is contained in another one.
+// problems returns the texts of the errors that are joined in err. A text that another one contains is left out.
 func problems(err error) (texts []string) {
 	joined, several := err.(interface{ Unwrap() []error })
-	if !several || !strings.Contains(err.Error(), "\n") { // fmt.Errorf joins errors on one line
+	if !several || !strings.Contains(err.Error(), "\n") { // one error, or several that fmt.Errorf joined on one line
 		return []string{err.Error()}
 	}
 	for _, e := range joined.Unwrap() {
@@ -109,8 +110,8 @@ func problems(err error) (texts []string) {
 	return texts
 }
 
-// displayName returns the name by which the user calls this program. It differs if kubectl calls the program as a
-// plugin, which it finds by its file name.
+// displayName returns the name by which the user calls the program; arg0 is its path. As a plugin of kubectl, which
+// finds it by its file name, it has another name.
 func displayName(arg0 string) string {
 	if name := filepath.Base(arg0); strings.HasPrefix(name, "kubectl-") {
 		return strings.ReplaceAll(name, "-", " ")

@@ -44,12 +44,12 @@ Who may read one namespace names it with -n, or the model in each call.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			open, done, err := forAgent(cmd.Context(), c, f)
 			if err != nil {
-				return err // the error comes before a client waits for its first answer
+				return err // at the start, and not only when a client asks
 			}
 			defer done()
 			server := agent.New(agent.Config{Version: cli.ThisBuild().Version, Namespace: f.Namespace, Open: open})
 			err = server.Run(cmd.Context(), agent.Patient(&mcp.StdioTransport{}))
-			if errors.Is(err, io.EOF) { // the client has ended
+			if errors.Is(err, io.EOF) { // the client has closed its end, which is no failure
 				err = nil
 			}
 			return watch.UnlessInterrupted(cmd.Context(), err)
@@ -61,11 +61,12 @@ Who may read one namespace names it with -n, or the model in each call.`,
 	return cmd
 }
 
-// opensLog opens the log for one call of a tool. Lines that a command would print on standard error are passed to note.
+// opensLog opens the log for one call of a tool by an agent. note gets the lines that a command would print on standard
+// error.
 type opensLog = func(ctx context.Context, namespace string, note func(string)) (ask.Source, func(), error)
 
-// forAgent returns the function that opens the log for each call of a tool: the log that the flags name, or the log of
-// the cluster's reader. It returns an error if that cannot be opened now.
+// forAgent returns the function that opens the log for each call of a tool. This is the log that the flags name, or the
+// log behind the cluster's reader ('jobledger serve'). It returns an error if it cannot be opened now.
 func forAgent(ctx context.Context, c *cli.CLI, f cli.JobFlags) (open opensLog, done func(), err error) {
 	reader, err := f.Source.Reader(ctx, c)
 	if err != nil {
@@ -97,7 +98,7 @@ func forAgent(ctx context.Context, c *cli.CLI, f cli.JobFlags) (open opensLog, d
 	return open, func() {}, nil
 }
 
-// noted is a writer that passes each line to a function, as a note.
+// noted is an io.Writer that passes each line to a function, as a note for the user.
 type noted func(string)
 
 func (n noted) Write(b []byte) (int, error) {

@@ -15,12 +15,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostPassed is how many times in which not everything was recorded are listed; the remaining ones are only counted.
+// mostPassed is how many times of incomplete recording are listed; of further ones only the number is printed.
 const mostPassed = 3
 
-// tellPassed prints notes about requested times, from since on, in which not everything was recorded because a
-// namespace was over its log budget. since is the time of the first record shown. For JSON and YAML it prints a
-// document instead.
+// tellPassed prints notes about the requested times, from since on, in which not everything was recorded because a
+// namespace was over its log budget (what it may write in an hour). since is the time of the first record shown. For
+// JSON and YAML it prints a document instead.
 func tellPassed(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
 	passed, err := history.PassedSince(ctx, src, since)
 	if errors.Is(err, store.ErrPruned) || passed == nil {
@@ -63,8 +63,8 @@ func passedLine(c *cli.CLI, o *cli.OutputFlag, times []history.Passed) error {
 	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
-// notePassed prints notes about namespaces that are over their log budget now: objects may be missing in the list, and
-// the shown ones may be out of date.
+// notePassed prints notes about namespaces that are over their log budget (what they may write in an hour) now: objects
+// may be missing in the list, and those shown may be out of date.
 func notePassed(c *cli.CLI, now []history.Passed, output *cli.OutputFlag) {
 	for i := range now {
 		if i == mostPassed && len(now) > mostPassed+1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// lists are the commands that show many Jobs unless the user names one.
+// lists are the commands that show many Jobs, unless the user names one.
 var lists = []string{"get", "events", "failures", "plan", "subscribe"}
 
 // addAllNamespaces adds -A to the commands of lists.
@@ -21,8 +21,8 @@ func addAllNamespaces(root *cobra.Command) {
 	}
 }
 
-// namespaceOf sets -n before the command begins, if the user does not name a namespace and the program is a kubectl
-// plugin: to the namespace of the kubeconfig's current context.
+// namespaceOf sets the flag -n before the command begins: to the namespace in the kubeconfig's current context. It does
+// so only if kubectl has called the program as a plugin, and the user names no namespace.
 func namespaceOf(c *cli.CLI, cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	all := flags.Lookup("all-namespaces") != nil && flags.Changed("all-namespaces")
@@ -46,16 +46,16 @@ func namespaceOf(c *cli.CLI, cmd *cobra.Command, args []string) error {
 }
 
 // namesOne reports whether the arguments name one object, and not all objects of a kind. Arguments that cannot be
-// parsed count as one object; a later check refuses them.
+// parsed count as one object; a later check returns the error.
 func namesOne(args []string) bool {
 	h, _, err := which.Parse(args)
 	return err != nil || h.Name != ""
 }
 
-// wantsNamespace reports whether the command is about a Job or a list, so that it has a flag for the namespace.
+// wantsNamespace reports whether the command is about a Job or a list of Jobs, and so has the flag -n.
 func wantsNamespace(cmd *cobra.Command) bool {
 	if cmd.Name() == "replay" && !cmd.Flags().Changed("job") {
-		return false // the whole log is replayed
+		return false // replay without --job is of the whole log
 	}
 	_, marked := cmd.Annotations[cli.OfKubeconfig]
 	return marked || slices.Contains(lists, cmd.Name())

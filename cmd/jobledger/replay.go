@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// replayFlags are the flags of replay.
+// replayFlags are the flags of replay, which makes the decisions in a log again and compares them.
 type replayFlags struct {
 	cli.JobFlags
 	job    string
@@ -55,7 +55,7 @@ not checked is said.`,
 	return cmd
 }
 
-// one returns the only Job to replay; the zero Object for the whole log.
+// one returns the Job to replay; the zero Object for the whole log.
 func (f *replayFlags) one() (one which.Object, err error) {
 	if f.Namespace != "" && f.job == "" {
 		return one, cli.Usage("-n goes with --job NAME: a replay is of the whole log, or of one Job")
@@ -67,13 +67,13 @@ func (f *replayFlags) one() (one which.Object, err error) {
 		err = which.WantJob([]string{f.job}, one)
 	}
 	if one.Kind == which.Any {
-		one.Kind = which.Job // CronJobs cannot be replayed alone
+		one.Kind = which.Job // without a kind it is a Job: a CronJob alone cannot be replayed
 	}
 	return one, err
 }
 
-// playRecords replays the records. It returns the first divergence. If damage of the log ends the records early, it
-// returns the damage in ended. It returns any other error in err.
+// playRecords replays the records: it makes the decisions again, and compares them. It returns the first difference
+// (divergence). If damage of the log ends the records early, ended is that damage. err is any other error.
 func playRecords(player *replay.Replay, records iter.Seq2[events.Record, error], progress *cli.Progress) (first *replay.Divergence, ended, err error) {
 	for r, err := range records {
 		if errors.Is(err, store.ErrCorrupt) {
@@ -147,8 +147,8 @@ func runReplay(ctx context.Context, c *cli.CLI, f *replayFlags) error {
 	return nil
 }
 
-// verifyFirst verifies the whole log, if it can be read here, and gives the snapshot to the replay to compare. It
-// returns what remains unchecked.
+// verifyFirst verifies the whole log, if this process can read it, and gives its snapshot (stored state) to the replay
+// r, which compares it. It returns what is not checked.
 func verifyFirst(ctx context.Context, c *cli.CLI, f *replayFlags, src history.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
 	unchecked = []string{"the causes of records", "names, messages and sentences"}
 	if oneJob {
@@ -163,7 +163,7 @@ func verifyFirst(ctx context.Context, c *cli.CLI, f *replayFlags, src history.So
 	case errors.Is(err, store.ErrCorrupt):
 		for _, damage := range report.Damage {
 			c.Met.Tell(damage)
-			if !c.Damaged { // damage that was found earlier is already reported
+			if !c.Damaged { // damage that was found earlier was printed then
 				fmt.Fprintf(c.Err, "damage: %s\n", words.Clean(damage.Error()))
 			}
 		}
@@ -195,10 +195,10 @@ func verifyFirst(ctx context.Context, c *cli.CLI, f *replayFlags, src history.So
 	return unchecked, nil
 }
 
-// replayLists compares the stored lists of Jobs with the records.
+// replayLists compares the stored lists of Jobs with the log's records.
 func replayLists(ctx context.Context, c *cli.CLI, log store.Archive, dir string) error {
 	if cli.ListsDir(dir) == "" {
-		return nil // a log without a directory has none
+		return nil // a log without a directory has no lists
 	}
 	checked, err := checkLists(ctx, log, dir)
 	for _, note := range checked.Notes {
@@ -211,7 +211,7 @@ func replayLists(ctx context.Context, c *cli.CLI, log store.Archive, dir string)
 	return err
 }
 
-// tellReplayed prints what was compared, and what was not checked.
+// tellReplayed prints what the replay has compared, and what it did not check.
 func tellReplayed(c *cli.CLI, s replay.Summary, unchecked []string) {
 	if s.OtherRules > 0 {
 		fmt.Fprintf(c.Out, "%d decisions are by other versions of the rules; these rules decide %d of them otherwise\n", s.OtherRules, s.Otherwise)
@@ -238,7 +238,7 @@ func tellReplayed(c *cli.CLI, s replay.Summary, unchecked []string) {
 	fmt.Fprintln(c.Out, text)
 }
 
-// tellDifference prints both sides of a divergence: the recorded decision, and the one that the replay made.
+// tellDifference prints both sides of a difference: the recorded decision, and the one that the replay made.
 func tellDifference(ctx context.Context, c *cli.CLI, src history.Source, d *replay.Divergence) {
 	names := history.NamesOf(ctx, src)
 	job := names.Job(d.Stream)
@@ -251,12 +251,12 @@ func tellDifference(ctx context.Context, c *cli.CLI, src history.Source, d *repl
 		fmt.Fprintf(c.Out, "  why:      %s\n", d.Why)
 	}
 	fmt.Fprintf(c.Out, "  recorded: %s\n  replayed: %s\n", side(d.Recorded), side(d.Decided))
-	if side(d.Recorded) == side(d.Decided) { // the sentences do not show the difference
+	if side(d.Recorded) == side(d.Decided) { // if both texts are the same, print all fields
 		fmt.Fprintf(c.Out, "  recorded: %s\n  replayed: %s\n", recordjson.Facts(d.Recorded), recordjson.Facts(d.Decided))
 	}
 }
 
-// side returns the commands of a decision as text.
+// side returns the commands of a decision as text, to compare two decisions.
 func side(d *events.Decision) string {
 	if d == nil {
 		return "nothing"

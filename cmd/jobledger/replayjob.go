@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// oneJob yields those records on which one Job's decisions depend: the records of the Job and of the controller. If
-// such a record refers to a spec that another Job's record has stored, it gives that spec directly to the replay. It
-// sets the end-of-batch mark on the last record that it yields of each batch.
+// oneJob yields the records on which the decisions about one Job depend: the records of the Job and of the controller.
+// If such a record refers to a spec that another Job's record has stored, it gives that spec directly to the replay. Of
+// each batch (records that were stored together), it marks the last record that it yields as the end.
 func oneJob(ctx context.Context, src history.Source, s events.Stream, player *replay.Replay) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		var held *events.Record // not yielded until it is known whether its batch continues
+		var held *events.Record // the last record, held until it is known whether its batch continues
 		for r, err := range history.OfJob(ctx, src, s, 0) {
 			if err == nil && held != nil {
 				held.Last, err = endsBefore(ctx, src, held, &r)
@@ -32,14 +32,14 @@ func oneJob(ctx context.Context, src history.Source, s events.Stream, player *re
 			held = &r
 		}
 		if held != nil {
-			held.Last = true // the log ends with a whole batch
+			held.Last = true // after it the log ends, so its batch ends, too
 			yield(*held, nil)
 		}
 	}
 }
 
-// endsBefore reports whether the batch of record a ends before record b. All records of a batch have the same time, but
-// two batches can have the same time, too.
+// endsBefore reports whether record a's batch (records that were stored together) ends before record b. All records of
+// a batch have the same time, but two batches can have the same time, too.
 func endsBefore(ctx context.Context, src history.Source, a, b *events.Record) (bool, error) {
 	switch {
 	case a.Last || a.Time != b.Time:

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Set by acting.go; nil in a program that only reads logs.
+// Functions that acting.go sets; nil in a program that can only read logs.
 var (
 	actingCommands func(*cli.CLI) []*cobra.Command
 	kubeNamespace  func(kubeconfig, context string) (string, error)
@@ -19,7 +19,8 @@ var (
 	newReplicas    func(verify *cobra.Command) replicaVerifier // adds the flags of --replicas to verify
 )
 
-// elsewhere returns the message for a command that only the full program has; empty for every other word.
+// elsewhere returns the message for a command that this program lacks and the full program has; empty for any other
+// word.
 func elsewhere(name string) string {
 	if actingCommands != nil {
 		return ""

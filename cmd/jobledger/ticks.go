@@ -76,7 +76,7 @@ func showTicks(c *cli.CLI, output *cli.OutputFlag, answer *ask.DueTicks) error {
 	return nil
 }
 
-// tellMissing prints notes about due times that may be missing in the list.
+// tellMissing prints notes about due times (instants of a CronJob's schedule) that may be missing in the list.
 func tellMissing(c *cli.CLI, a *ask.DueTicks, zone words.Zone) {
 	noteTimes(c, a.PassedOver, zone)
 	if a.Unrecorded > 0 {
@@ -88,5 +88,5 @@ func tellMissing(c *cli.CLI, a *ask.DueTicks, zone words.Zone) {
 	}
 }
 
-// instant returns a due time as text for people, in UTC. Most due times are whole minutes.
+// instant returns a due time as text for people, in UTC. Seconds appear only if they are not 0.
 func instant(t time.Time) string { return show.DueText(t.UTC()) }

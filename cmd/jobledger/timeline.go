@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/picture"
 )
 
-// formatSVG is the output format of a picture.
+// formatSVG is the output format of the picture of a Job's history.
 const formatSVG = "svg"
 
 func newTimeline(c *cli.CLI) *cobra.Command {

@@ -20,7 +20,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// uiFlags are the flags of ui.
+// uiFlags are the flags of ui, which shows a log in a browser.
 type uiFlags struct {
 	job    cli.JobFlags
 	listen string
@@ -75,7 +75,7 @@ func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 		if err != nil {
 			return fmt.Errorf("make a directory for the sample: %w", err)
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // a copy in the directory for temporary files
+		defer os.RemoveAll(dir) //nolint:errcheck // a copy of the log in the directory for temporary files
 		if err := incidents.Write(f.sample, dir); err != nil {
 			return cli.Usage("--sample: %v", err)
 		}
@@ -117,7 +117,7 @@ func showPages(ctx context.Context, c *cli.CLI, listen string, pages http.Handle
 	return serveUntil(ctx, listener, guard)
 }
 
-// shortened returns the last two parts of the path of a log.
+// shortened returns the name of a log that pages show: the last two parts of its path.
 func shortened(where string) string {
 	if filepath.IsAbs(where) {
 		return filepath.Base(filepath.Dir(where)) + "/" + filepath.Base(where)
@@ -125,16 +125,16 @@ func shortened(where string) string {
 	return where
 }
 
-// serveUntil serves HTTP requests on a listener until ctx ends.
+// serveUntil answers HTTP requests on a listener with guard, until ctx ends.
 func serveUntil(ctx context.Context, listener net.Listener, guard http.Handler) (err error) {
 	server := &http.Server{Handler: guard, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }() // ends with server.Close
+	go func() { ended <- server.Serve(listener) }() // ends when server.Close is called
 	select {
 	case <-ctx.Done():
 	case err = <-ended:
 	}
-	_ = server.Close() // no request changes anything
+	_ = server.Close() // no request changes anything, so none needs to end
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}

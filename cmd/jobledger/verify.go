@@ -76,7 +76,7 @@ func newVerify(c *cli.CLI) *cobra.Command {
 	cmd.Flags().Var((*cli.LogAddress)(&dir), "log", "directory of the log ($JOBLEDGER_LOG)")
 	cmd.Flags().StringVar(&has, "has", "", "a head that the log must have: SEQ:HASH")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
-		panic(err) // only if there is no such flag
+		panic(err) // a bug: it fails only if there is no such flag
 	}
 	if newReplicas != nil {
 		replicas = newReplicas(cmd)
@@ -84,16 +84,18 @@ func newVerify(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// replicaVerifier compares the replicas of a replicated log. It implements the flag --replicas of verify.
+// replicaVerifier compares the replicas of a log: the processes' copies of a log that a NATS stream replicates. It is
+// behind the flag --replicas of verify.
 type replicaVerifier interface {
-	// Check returns a usage error for flags that contradict each other. wanted says whether replicas are to be
-	// compared.
+	// Check returns a usage error for flags that contradict each other. wanted says whether --replicas is set.
 	Check(flags *pflag.FlagSet) (wanted bool, err error)
-	// Verify compares the replicas, and prints the result. If dir is not empty, it also compares the log in dir.
+	// Verify compares the replicas with the NATS stream, and prints the result. If dir is not empty, it also compares
+	// the log in dir.
 	Verify(ctx context.Context, c *cli.CLI, dir string) error
 }
 
-// parseHas parses SEQ:HASH, a record and its hash that the log must have. It returns none for an empty text.
+// parseHas parses the text SEQ:HASH: a record's number, and the hash of all records through it, which the log must
+// have. It returns none for an empty text.
 func parseHas(text string) ([]store.Head, error) {
 	if text == "" {
 		return nil, nil
@@ -146,8 +148,8 @@ func runVerify(ctx context.Context, c *cli.CLI, dir string, has []store.Head) er
 	return nil
 }
 
-// tellVerified prints the result of a verification. err is the error of the verification; if it is damage of the log,
-// all damage is printed.
+// tellVerified prints the result of a verification. err is its error; if that is damage of the log, all damage is
+// printed.
 func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error {
 	tellIdentity(c, report)
 	if err == nil && report.First > 1 && report.Records > 0 {
@@ -160,7 +162,7 @@ func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error 
 	switch {
 	case errors.As(err, &bad):
 		for _, damage := range report.Damage {
-			// This command is 'jobledger verify', so that advice is left out
+			// The error advises to run 'jobledger verify', which this command is, so leave that out.
 			fmt.Fprintln(c.Out, words.Clean(strings.Replace(damage.Error(), "run 'jobledger verify'; ", "", 1)))
 		}
 		fmt.Fprintf(c.Out, "verify: first bad record %d; %s\n", bad.At, intact(report))
@@ -174,10 +176,10 @@ func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error 
 	return nil
 }
 
-// verifyLists compares the stored lists of Jobs with the log's records, and returns the number of lists that are wrong.
+// verifyLists compares the stored lists of Jobs with the log's records, and returns how many lists are wrong.
 func verifyLists(ctx context.Context, c *cli.CLI, dir string) (wrong int, err error) {
 	if cli.ListsDir(dir) == "" {
-		return 0, nil // a log without a directory has none
+		return 0, nil // a log without a directory has no lists
 	}
 	log, err := open.Archive(dir)
 	if errors.Is(err, store.ErrHeld) {
@@ -202,12 +204,12 @@ func checkLists(ctx context.Context, log store.Archive, dir string) (joblist.Che
 	return joblist.Check(ctx, joblist.Config{Log: log, Files: store.FilesOf(log), Dir: cli.ListsDir(dir)})
 }
 
-// tellIdentity prints the ID and the range of the log.
+// tellIdentity prints the log's ID, and which records it has.
 func tellIdentity(c *cli.CLI, r store.Report) {
 	if r.Identity.LogID == "" {
 		return
 	}
-	files := cli.Counted(max(r.Files, 1), "file", "files") // the first damaged file is not counted
+	files := cli.Counted(max(r.Files, 1), "file", "files") // Files does not count the first damaged file
 	if r.Records == 0 {
 		fmt.Fprintf(c.Out, "log %s, epoch %d\n", words.Clean(r.Identity.LogID), r.Identity.Epoch)
 		return
@@ -215,12 +217,12 @@ func tellIdentity(c *cli.CLI, r store.Report) {
 	fmt.Fprintf(c.Out, "log %s, epoch %d: records %d to %d in %s\n", words.Clean(r.Identity.LogID), r.Identity.Epoch, r.First, r.Head.Sequence, files)
 }
 
-// keyNote returns a note if the file KEY is not the key with which the newest run hashed specs and templates; empty if
-// it is. The verification does not depend on the key.
+// keyNote returns a note if the file KEY is not the key with which the newest run of the controller hashed specs and
+// templates; empty if it is. The verification does not need the key.
 func keyNote(ctx context.Context, dir string) (string, error) {
 	log, err := open.Archive(dir)
 	if errors.Is(err, store.ErrHeld) {
-		return "", nil // the controller that has the log open reports it
+		return "", nil // while a controller has the log open, it reports this itself
 	}
 	if err != nil {
 		return "", cli.ExplainOpen(dir, err)
@@ -246,7 +248,7 @@ func keyText(dir, used string) string {
 	key, err := open.Key(dir)
 	switch {
 	case used == "":
-		return "" // that run hashed without a key
+		return "" // the newest run had no key to compare with
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("specs and templates have hashes of key %s, and KEY is gone: a start makes another", used)
 	case err != nil:

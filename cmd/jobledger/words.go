@@ -26,7 +26,8 @@ var alike = map[string][]string{
 	"release":   {"uninstall", "leave"},
 }
 
-// knownCommand returns a usage error for an unknown subcommand. It suggests the one that may be meant, or lists all.
+// knownCommand returns a usage error for an unknown subcommand. It names the one that the user may have meant, or lists
+// all.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -50,13 +51,14 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return cli.Usage("%s", text)
 }
 
-// plainFlagError returns a usage error that explains an error about a flag, and suggests the flag that may be meant.
+// plainFlagError returns a usage error that explains an error about a flag. It names the flag that the user may have
+// meant.
 func plainFlagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	var empty *pflag.ValueRequiredError
 	var wrong *pflag.InvalidValueError
 	if before := cmd.Flags().Args(); !cmd.HasParent() && len(before) > 0 {
-		return knownCommand(cmd, before) // the unknown command is the real mistake
+		return knownCommand(cmd, before) // if a command is unknown, that is the actual mistake
 	}
 	switch {
 	case errors.As(err, &none):
@@ -72,8 +74,8 @@ func plainFlagError(cmd *cobra.Command, err error) error {
 	return cli.Usage("%s", err.Error())
 }
 
-// kindOf returns words for the values of a flag, by the name of its type. It returns an empty text for our own types,
-// whose errors explain themselves.
+// kindOf returns words for what values a flag takes, by the name of its type. It is empty for types of our own, because
+// their errors say enough.
 func kindOf(flag string) string {
 	switch flag {
 	case "duration":

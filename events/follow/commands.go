@@ -22,7 +22,8 @@ type Commands struct {
 	open    int // number of cached commands
 }
 
-// decision holds the commands of one decision that have not ended; nil for a command that has.
+// decision holds the commands of one decision, in the decision's order. A command that has ended is replaced by nil;
+// open is the number of the others.
 type decision struct {
 	commands []events.Command
 	open     int
@@ -72,7 +73,9 @@ func (c *Commands) Ended(ctx context.Context, r *events.Record) (events.Command,
 	if command := c.Of(r.Stream, name); command != nil {
 		return command, nil
 	}
-	return c.recall(ctx, r, name) // an earlier record may have reported the end
+	// The command is not cached, so read it from the log. recall returns nil if an earlier record already reported its
+	// final end
+	return c.recall(ctx, r, name)
 }
 
 // Of returns the command with the ID name, of the Job or CronJob s, from the cache; nil when it is not cached.
@@ -93,7 +96,9 @@ func (c *Commands) Open(s events.Stream) (n int) {
 func (c *Commands) Shown(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Decision:
-		if r.Kind == events.KindDecided { // other decisions are only compared with what another controller does
+		// A WouldDecide record is no input here: its commands are not sent, only compared with another controller's
+		// acts
+		if r.Kind == events.KindDecided {
 			c.decided(r, f)
 		}
 	case *events.JobRetired:
@@ -108,7 +113,8 @@ func (c *Commands) Shown(r *events.Record) {
 func (c *Commands) decided(r *events.Record, f *events.Decision) {
 	d := &decision{commands: f.Commands()}
 	for place, command := range d.commands {
-		// A Withdraw command has no end of its own. The command that it withdraws stays cached until its own end
+		// If this is a Withdraw command, do not cache it: no record reports its end. The command that it withdraws
+		// stays cached until its own end
 		if command.Traits().Target == events.TargetCommand {
 			d.commands[place] = nil
 		} else {

@@ -98,7 +98,7 @@ func (i *Informer) Run(ctx context.Context) error {
 		})
 	}
 	group.Go(func() error { i.deliver(ctx); return nil }) // ends with ctx
-	group.Go(func() error {                               // ends with ctx, or ends it
+	group.Go(func() error {                               // ends with ctx; after an error it ends the group's ctx
 		select {
 		case err := <-i.failed:
 			return err
@@ -112,7 +112,7 @@ func (i *Informer) Run(ctx context.Context) error {
 func (i *Informer) fail(err error) {
 	select {
 	case i.failed <- err:
-	default: // the channel already holds an earlier error
+	default: // the channel already holds an earlier error, which ends Run: drop this one
 	}
 }
 
@@ -170,15 +170,15 @@ func (i *Informer) Behind(life events.Identity, proof events.Rewind) {
 	}
 }
 
-// patience limits a rate with a backoff. Each wait is twice as long as the one before, until no call came for the time
-// calm.
+// patience is a rate limit with a backoff: after each allowed call, the next one must wait twice as long as before, at
+// most the time calm. If no call comes for the time calm after a wait, the waits begin again at firstPause.
 type patience struct {
 	mu   sync.Mutex
 	next time.Time
 	wait time.Duration
 }
 
-// take reports whether the current wait is over, and if so begins the next one.
+// take reports whether a call is allowed now, because the current wait is over. If so, it begins the next wait.
 func (p *patience) take(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

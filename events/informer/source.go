@@ -66,7 +66,7 @@ func newSource[O kubewire.Object](client kubernetes.Interface, a access, strip f
 
 // ListWithContext implements cache.ListerWithContext.
 func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	if o.Continue == "" { // later pages are of the same state
+	if o.Continue == "" { // ask only for the first page: later pages are of the same state
 		s.ask(&o)
 	}
 	list, err := s.list(ctx, o)
@@ -75,7 +75,7 @@ func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (run
 	return list, err
 }
 
-// begins handles the result of the first request of a list.
+// begins closes s.began once the server has answered the first request of a list without an error.
 func (s *source) begins(err error) {
 	if err == nil {
 		s.beginning.Do(func() { close(s.began) })
@@ -99,7 +99,8 @@ func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 	return endingWatch{w, func() { s.sure.Store(false) }}, nil
 }
 
-// errListAgain: the server may have gone back, so everything must be listed before the next watch.
+// errListAgain ends a watch before it begins: the server may have gone back in time, so everything must be listed
+// first.
 var errListAgain = errors.New("the API server was away or is behind what was seen: list again")
 
 // reaches returns an error unless the server has reached the version. It reads one object with a quorum read.
@@ -133,8 +134,8 @@ func (s *source) reaches(ctx context.Context, version string) error {
 	return nil
 }
 
-// answered handles the result of a request. After an outage of the server, the next list is requested without a
-// version.
+// answered notes the result of a request. If there was no answer, or a server error (5xx), the server may have been
+// restored meanwhile: the next list is requested without a version, so that it is of the newest state.
 func (s *source) answered(err error) {
 	var status apierrors.APIStatus
 	if err != nil && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError) {
@@ -162,7 +163,8 @@ func (s *source) ask(o *metav1.ListOptions) {
 	s.asking()
 }
 
-// judge handles the result of a list. After an ErrOlder, the next list is requested without a version.
+// judge notes whether a list was taken, and returns err. After an ErrOlder (the list is older than what was seen), the
+// next list is requested without a version, so that it is of the newest state.
 func (s *source) judge(err error) error {
 	switch {
 	case errors.Is(err, observation.ErrOlder):

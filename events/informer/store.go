@@ -91,7 +91,8 @@ func (s store[O]) all(objs []any) ([]O, error) {
 			return nil, err
 		}
 		if s.read != nil {
-			s.resource.Strip(o) // Transformer saw a whole object here, and did not strip it
+			// Strip here, because Transformer runs before read has converted the object and could not strip it
+			s.resource.Strip(o)
 		}
 		list = append(list, o)
 	}

@@ -22,10 +22,12 @@ import (
 )
 
 const (
-	nodeMost   = 6                // largest number of reports about one node within nodeSpan
-	nodeSpan   = 10 * time.Minute // a node with more changes is reported later; until then they are counted
-	nodeLook   = time.Minute      // interval of the checks for nodes whose report is late
-	rightsWait = time.Minute      // wait after a refused list or watch
+	nodeMost = 6 // largest number of reports about one node within nodeSpan
+	// After nodeMost reports about a node within this time, its further changes are only counted until one may be
+	// reported
+	nodeSpan   = 10 * time.Minute
+	nodeLook   = time.Minute // interval of the checks for nodes whose report is late
+	rightsWait = time.Minute // wait after a refused list or watch
 )
 
 // SurroundingsConfig configures Surroundings. Client and Sink are required.
@@ -52,8 +54,8 @@ type Surroundings struct {
 
 	mu         sync.Mutex
 	nodes      map[types.UID]*nodeTold
-	names      map[string]types.UID                // by name of a node
-	namespaces map[types.UID]*events.NamespaceSeen // being deleted
+	names      map[string]types.UID                // UID of each known node, by the node's name
+	namespaces map[types.UID]*events.NamespaceSeen // those that are being deleted
 	// Objects in the log that no list has shown yet, with the facts to report if the first list lacks them
 	missing map[types.UID]events.Facts
 	watched events.ClusterWatched
@@ -255,7 +257,7 @@ func (s *Surroundings) watch(ctx context.Context, which int) (denied error) {
 func (s *Surroundings) failed(which int, err error) {
 	s.config.Logger.Debug("cannot list or watch; will try again", "error", err)
 	if which == 1 && apierrors.IsNotFound(err) {
-		s.config.Messages.Settled() // a server without namespaces
+		s.config.Messages.Settled() // the server has no namespaces, so Messages must not wait for them
 	}
 }
 
@@ -274,7 +276,8 @@ func (s *Surroundings) begin(which int) {
 	}
 }
 
-// listed reports the missing objects as gone, and that the resource is watched.
+// listed reports, at the end of the first list, that the objects it did not show are gone, and that the resource is
+// watched. which is 0 for nodes, 1 for namespaces.
 func (s *Surroundings) listed(which int) {
 	s.mu.Lock()
 	uids := make([]types.UID, 0, len(s.missing))
@@ -315,7 +318,7 @@ func (s *Surroundings) seen(o any) {
 
 func (s *Surroundings) nodeSeenLocked(f *events.NodeSeen) {
 	delete(s.missing, f.UID)
-	// The watch missed the deletion of the previous node
+	// If another node with this name is known, the watch missed its deletion: report it now
 	if before := s.names[f.Name]; before != f.UID && s.nodes[before] != nil {
 		s.putLocked(&events.NodeGone{Name: f.Name, UID: before, Replaced: true}, 0)
 		delete(s.nodes, before)
@@ -347,7 +350,8 @@ func (s *Surroundings) nodeSeenLocked(f *events.NodeSeen) {
 	}
 }
 
-// tellLocked reports the state of a node, unless it was reported too often.
+// tellLocked reports the state n.now of a node, unless the node has had nodeMost reports within nodeSpan. In that case
+// look reports it later.
 func (s *Surroundings) tellLocked(n *nodeTold) {
 	now := s.now()
 	if len(n.at) >= nodeMost {

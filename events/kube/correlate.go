@@ -12,15 +12,18 @@ import (
 // numbers. client-go's makes an object and a patch of each Event, and then finds that most need not be sent. This one
 // makes them only for Events that are sent.
 const (
-	mostLines      = 4096             // entries of each cache, as in client-go
-	mostTexts      = 10               // different messages of one Job and reason that are not combined
-	combinedWithin = 10 * time.Minute // time since the previous Event of the same object and reason
-	burst          = 25               // Events of one Job and reason at once
-	oneEach        = 5 * time.Minute  // rate after the burst: one Event per 5 minutes
+	mostLines = 4096 // entries of each cache, as in client-go
+	// If a Job has this number of different messages with one reason, the last one and all later ones are combined
+	mostTexts = 10
+	// After this time without an Event of the same Job and reason, that counting begins again
+	combinedWithin = 10 * time.Minute
+	burst          = 25              // Events of one Job and reason at once
+	oneEach        = 5 * time.Minute // rate after the burst: one Event per 5 minutes
 	combinedPrefix = "(combined from similar events): "
 )
 
-// line is the state of all Events with the same object, type and reason.
+// line is the state of all Events with the same object, type and reason. told is the time of the newest one; at the
+// time filled, left more could be sent.
 type line struct {
 	texts    []string // the most recent different messages
 	told     time.Time
@@ -101,8 +104,8 @@ func remembered[K comparable, V any](in *lru.Cache, key K, made func() *V) *V {
 	return v
 }
 
-// combines reports whether an Event with this message must be combined with others, because the object and reason
-// already have mostTexts different messages.
+// combines reports whether an Event with this message must be combined with others, because it is the mostTexts-th
+// different message of its object and reason, or a later one.
 func (l *line) combines(text string, now time.Time) bool {
 	if now.Sub(l.told) > combinedWithin {
 		l.texts = nil

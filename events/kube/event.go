@@ -149,7 +149,7 @@ func (m *maker) last() *Event { return &m.made[len(m.made)-1] }
 func (m *maker) end(ended *events.CommandEnded, t *telling) {
 	words := m.rec.Evidence.Message
 	if words == "" && ended.Ending == events.Refused {
-		words = m.rec.Evidence.Sentence // the request never reached the server
+		words = m.rec.Evidence.Sentence // our own words, because the request never reached the server
 	}
 	switch {
 	case ended.Ending == events.Done && t.done != "":

@@ -218,7 +218,7 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 		}
 	}
 	if rec.Stream.Kind == events.StreamCronJob && c.Job.Name == "" {
-		return nil // there is no Event, or the record was erased
+		return nil // the record leads to no Event, or its CronJob's name was erased
 	}
 	for n, e := range Of(rec, c) {
 		if err := p.writer.tell(ctx, e, n); err != nil {
@@ -228,7 +228,8 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// name sets c.Job to the record's Job, if it is missing there and told says that the record leads to an Event.
+// name sets c.Job to the Job of the record, unless c.Job has a name. It does so only if told is true: the record leads
+// to an Event.
 func (p *Publisher) name(ctx context.Context, rec *events.Record, c *Context, told bool) (err error) {
 	if told && c.Job.Name == "" {
 		c.Job, err = p.jobs.Of(ctx, rec)
@@ -259,7 +260,7 @@ func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, e
 		return Context{}, err
 	}
 	job, err := p.jobs.Of(ctx, rec)
-	if err != nil || job.Name == "" { // erased
+	if err != nil || job.Name == "" { // the Job's name was erased from the log
 		return Context{}, err
 	}
 	c := Context{Job: job, Command: command}

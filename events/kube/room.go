@@ -18,7 +18,8 @@ import (
 const LogDiskFull = "LogDiskFull"
 
 const (
-	roomEvents  = 100 // Events about a full disk within roomAgain, in total; one per Job
+	// Largest number of Events about a full disk within roomAgain, for all Jobs together; each Job gets one at most
+	roomEvents  = 100
 	roomAgain   = time.Hour
 	roomMessage = "The Job controller's log has no room on its disk: nothing is done for this Job until there is"
 	roomNth     = 1 << 16 // number of the Alarm's Event in its name; Events of records have smaller ones

@@ -79,7 +79,7 @@ func (w *writer) deliver(ctx context.Context, e *Event, id string, t *toSend) er
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case apierrors.IsAlreadyExists(err): // published before a crash
+		case apierrors.IsAlreadyExists(err): // an earlier process published it and then crashed
 			return nil
 		case refused(err) || attempt == attempts:
 			w.logger.Warn("Kubernetes Event is lost", "job", e.Job.Namespace+"/"+e.Job.Name, "reason", e.Reason,
@@ -102,7 +102,7 @@ func (w *writer) send(ctx context.Context, e *Event, id string, t *toSend) error
 		}
 		if err = w.api.patch(ctx, e.Job.Namespace, t.name, patch); !apierrors.IsNotFound(err) {
 			return err
-		} // it has expired at the API server: create it again
+		} // the Event to patch has expired at the API server: create it again
 	}
 	return w.api.create(ctx, object(e, id, t))
 }

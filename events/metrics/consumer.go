@@ -115,8 +115,8 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	c.expiry(rec)
 	j := c.jobs[rec.Stream]
 	if j == nil {
-		// A Job's first record is its spec, and its state is created at the next record. Or the Job is retired, and the
-		// spec has a new TTL
+		// If the Job is unknown, a spec is either the first record of a new Job, which gets its state at the next
+		// record, or the new TTL of a retired Job
 		if f, ok := rec.Facts.(*events.JobSpec); ok {
 			return c.specStored(ctx, rec, f)
 		}

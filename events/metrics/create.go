@@ -61,7 +61,8 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 		if !uncertain {
 			break // the pod was seen already, so the create has ended
 		}
-		// Metrics.Refused counts further refusals of the create that is being retried
+		// Count the refusal, unless this create is already being retried (Metrics.Refused counts its further refusals),
+		// or was never sent because the template had changed
 		if !stands && (f.Sent || f.Class != events.RefusedTemplate) {
 			c.metrics.podsCreated.WithLabelValues(made.reason, failed).Inc()
 		}

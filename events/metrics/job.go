@@ -126,7 +126,7 @@ func (c *Consumer) find(j *projector.Job) {
 		n.spec = c.specs.add(j.Spec)
 		n.spec.jobsThatUseIt++
 	}
-	for _, name := range j.AllRetrying() { // the loop decides all other commands in flight again after a start
+	for _, name := range j.AllRetrying() { // only these: the loop decides all others again after a start
 		n.launch(name, &flight{command: j.InFlight(name)})
 		if command, ok := j.InFlight(name).(*events.CreatePod); ok {
 			n.retrying = name
@@ -230,7 +230,8 @@ func (c *Consumer) specAt(ctx context.Context, f *events.JobSeen) (*spec, error)
 		}
 		break
 	}
-	return c.specs.add(&events.JobSpec{Hash: f.Spec}), nil // the log no longer has it
+	// If the log no longer has the spec's record, keep an empty spec under its hash
+	return c.specs.add(&events.JobSpec{Hash: f.Spec}), nil
 }
 
 // specStored adds the spec f of a record. The spec's policies are in one of the records that are the record's causes.

@@ -54,7 +54,7 @@ func dropEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comman
 	case f.Ending == events.Done || (f.Ending == events.Refused && f.Class == events.RefusedNotFound):
 		c.released(j, known.command.(*events.DropFinalizer))
 	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
-		return false // it stays in flight
+		return false // the command is not over: it stays in flight
 	}
 	return true
 }

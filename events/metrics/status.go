@@ -16,7 +16,9 @@ func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
 	grown.failedIndexes += count(change.FailIndexes)
 	done := grown.succeeded - j.published.succeeded
 	if j.mode() == indexed {
-		done = count(change.CompleteIndexes) // the same write may also remove completed indexes
+		// Count the newly completed indexes: the growth of succeeded would be too low if the same write also removes
+		// completed indexes
+		done = count(change.CompleteIndexes)
 	}
 	c.grow(j, &grown, done)
 	if len(change.AddFailed) > 0 {
@@ -26,7 +28,8 @@ func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
 }
 
 // statusSeen handles an observed status that we may not have written: of a write with an unknown outcome, or of another
-// writer. With found, the status existed before, so it only sets the base for counting.
+// writer. If found is true (the Job was just met, or another controller runs it), nothing is counted: the status only
+// becomes the base from which later growth is counted.
 func (c *Consumer) statusSeen(j *job, s *events.JobStatus, found bool) {
 	seen := j.published
 	seen.succeeded, seen.failed, seen.failedIndexes = s.Succeeded, s.Failed, 0

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// sync is a decision of which some commands are unanswered. It counts as one sync of the built-in controller.
+// sync is a decision with unanswered commands; open is their number. It counts as one sync of the built-in controller.
 type sync struct {
 	began  events.Time
 	counts bool // false for a decision that does not count (J-197)
@@ -23,7 +23,7 @@ type sync struct {
 // over with the first answer.
 type flight struct {
 	command events.Command
-	of      *sync // nil after the first answer, and for a decision from before this process
+	of      *sync // the decision with the command; nil after the first answer, and for a decision of an earlier process
 	givenUp bool  // a create that is no longer wanted; only the end of its current try is awaited
 }
 

@@ -34,7 +34,7 @@ func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 	}
 	print := pod.Spec.Print()
 	if print == job.print && !job.unsaid {
-		return nil // equal to the previous pod
+		return nil // equal to the pod compared before it, so there is nothing new to report
 	}
 	job.print = print
 	names, ok := job.spec.compare(&pod.Spec, print)
@@ -52,7 +52,7 @@ func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 	return names
 }
 
-// comparison is the result of comparing a Job's pod template with a pod.
+// comparison is the result of comparing a Job's pod template with a pod: names are the fields that differ.
 type comparison struct {
 	print uint64 // fingerprint of the pod's spec; 0 for none
 	names []string
@@ -99,7 +99,8 @@ const (
 func usual(spec, template *corev1.PodSpec) corev1.PodSpec {
 	s := *spec
 	s.NodeName, s.Hostname, s.DeprecatedServiceAccount, s.SchedulingGroup, s.EphemeralContainers = "", "", "", nil, nil
-	s.Priority, s.PreemptionPolicy, s.Overhead = nil, nil, nil // they follow from the classes that the spec names
+	// Admission fills these fields in from the priority class and the runtime class
+	s.Priority, s.PreemptionPolicy, s.Overhead = nil, nil, nil
 	if template.EnableServiceLinks == nil {
 		s.EnableServiceLinks = nil
 	}
@@ -107,7 +108,7 @@ func usual(spec, template *corev1.PodSpec) corev1.PodSpec {
 		s.ServiceAccountName = ""
 	}
 	if len(template.ImagePullSecrets) == 0 {
-		s.ImagePullSecrets = nil // the secrets of the service account
+		s.ImagePullSecrets = nil // the template names none, so admission copied those of the service account
 	}
 	s.Tolerations = without(s.Tolerations, func(t *corev1.Toleration) bool {
 		return (t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable) && t.Effect == corev1.TaintEffectNoExecute
@@ -127,7 +128,7 @@ func usualContainers(list []corev1.Container) []corev1.Container {
 		if len(c.Resources.Limits) == 0 {
 			continue
 		}
-		requests := corev1.ResourceList{} // the API server copies a limit without a request into the requests
+		requests := corev1.ResourceList{} // as the API server does: a limit without a request becomes the request
 		for name, n := range c.Resources.Limits {
 			requests[name] = n
 		}

@@ -24,7 +24,7 @@ type cronJobs struct {
 type knownCronJob struct {
 	entry
 	ref  events.JobRef
-	kept bool // the Keeper has this CronJob
+	kept bool // it was given to the Keeper, which holds its jobTemplate for the executor
 }
 
 func newCronJobs(feed *Feed, known *Known) *cronJobs {

@@ -101,7 +101,7 @@ func triggerOf(cronJob *kubewire.CronJob) *events.RunTrigger {
 	}
 	for _, e := range cronJob.ManagedFields {
 		if e.FieldsV1 != nil {
-			continue // an entry about the spec
+			continue // the entry says who changed the spec, not who wrote the trigger annotation
 		}
 		if t.By == "" {
 			t.By = "someone"

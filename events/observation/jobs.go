@@ -31,14 +31,16 @@ type knownJob struct {
 	ours     bool // its pods have our own tracking finalizer
 	fromLog  bool // known from the log only; not seen yet
 	ran      bool // for a Job from the log: this controller ran it
-	kept     bool // the Keeper has this Job
+	kept     bool // it was given to the Keeper, which holds what the executor needs of it
 	over     bool // it is finished or being deleted, so it adopts no pods
 	podRouting
 
 	spec     *specSeen // its spec, while that may affect its pods; nil once over is set
 	print    uint64    // fingerprint of the spec of the pod compared last; 0 for none
 	admitted string    // the fields in which admission changed the pod compared last, as reported
-	unsaid   bool      // the content of the last such report is unknown: an earlier run made it
+	// If the Job was in the log at the start, an earlier process may have reported such fields: report the next ones
+	// even if they are equal
+	unsaid bool
 }
 
 func newJobs(feed *Feed, known *Known) *jobs {

@@ -10,19 +10,22 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// listing is the state of one resource's list and watch.
+// listing is the state of one resource's list and watch. Rewind means that the cluster went back in time: it was
+// restored from a backup.
 type listing struct {
-	resource  events.Resource
-	after     *listing    // the resource whose first list is taken before; nil for none
-	version   uint64      // resourceVersion of the newest list
-	newest    uint64      // newest resourceVersion seen in objects, lists and bookmarks
-	wrote     uint64      // newest resourceVersion in an answer to a write of ours
-	heard     events.Time // when the server last sent something; 0 when unknown
-	floor     uint64      // max(newest, wrote) when the list was requested: an older quorum read proves a rewind
-	asks      uint64      // number of lists requested
-	anew      bool        // after a rewind: watched objects are ignored until a list of the newest state comes
-	since     uint64      // value of asks at the rewind: the new list must be a later one
-	announced bool        // the sink has the ListingStarted
+	resource events.Resource
+	after    *listing    // the resource whose first list is taken before; nil for none
+	version  uint64      // resourceVersion of the newest list
+	newest   uint64      // newest resourceVersion seen in objects, lists and bookmarks
+	wrote    uint64      // newest resourceVersion in an answer to a write of ours
+	heard    events.Time // when the server last sent something; 0 when unknown
+	// The larger one of newest and wrote when the list was requested. If a list of the newest state is below it, that
+	// proves a rewind
+	floor     uint64
+	asks      uint64 // number of lists requested
+	anew      bool   // after a rewind: watched objects are ignored until a list of the newest state comes
+	since     uint64 // value of asks at the rewind: only a list requested after it is taken
+	announced bool   // the sink has got the ListingStarted record for the next list
 	first     chan struct{}
 	listed    bool // first is closed
 }

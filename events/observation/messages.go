@@ -21,7 +21,8 @@ type Messages struct {
 	own map[string]setting // namespaces with the annotation
 }
 
-// setting is the annotation of a namespace.
+// setting is the annotation of a namespace that says how much text of its pods is recorded: its value, and the value's
+// meaning.
 type setting struct {
 	text string
 	keep events.Keep
@@ -35,8 +36,8 @@ func NewMessages(usual events.Keep, logger *slog.Logger) *Messages {
 	return &Messages{usual: usual, logger: logger, known: make(chan struct{}), own: map[string]setting{}}
 }
 
-// mostWait bounds the wait for the annotations at a start. After it, usual applies to namespaces that were not seen
-// yet.
+// mostWait bounds the wait for the annotations at a start. Until a namespace is seen, Messages.usual, the operator's
+// setting, applies to it.
 const mostWait = 5 * time.Second
 
 // Wait blocks until the annotations of the namespaces are known or cannot be read, at most mostWait.

@@ -13,7 +13,7 @@ import (
 // pods observes pods. route.go decides which of them concern us.
 type pods struct {
 	resource[*kubewire.Pod, *knownPod]
-	orphans   map[types.UID]map[types.UID]*knownPod // by owner: pods whose owner is unknown
+	orphans   map[types.UID]map[types.UID]*knownPod // by owner: pods whose owner was not seen yet
 	ownerless map[string]map[types.UID]*knownPod    // by namespace: pods with labels and without a controller
 	// The ownerless pods by the Job that their controller-uid label names, as a generated selector matches it
 	labelled map[types.UID]map[types.UID]*knownPod
@@ -22,10 +22,11 @@ type pods struct {
 // knownPod is the state of one existing pod.
 type knownPod struct {
 	entry
-	tracked bool          // it was reported with the finalizer
-	owner   events.JobRef // zero UID for none; the pods of a Job share the strings
-	space   string        // namespace
-	held    *podFacts     // its facts, as long as a change of a Job can affect what is reported of it; else nil
+	tracked bool // the last report said that it has the tracking finalizer
+	// Its Job; zero UID for none. The strings are shared with the Job's other pods, to save memory
+	owner events.JobRef
+	space string    // namespace
+	held  *podFacts // its facts, as long as a change of a Job can affect what is reported of it; else nil
 }
 
 func newPods(feed *Feed, known *Known) *pods {
@@ -83,7 +84,8 @@ func (r *pods) takeLocked(pod *kubewire.Pod, version uint64) error {
 		r.known[f.seen.UID] = known
 	}
 	r.unholdLocked(f.seen.UID, known)
-	// A pod of a later epoch proves that the log has lost records, even if the pod does not concern us
+	// If the pod's annotation names a later epoch (life of the log) than this log has, the log has lost records. That
+	// is reported even if the pod does not concern us
 	if f.claim.Epoch > r.feed.identity.Epoch {
 		r.feed.queue.mark(events.Observation{Facts: &events.LossFound{Loss: events.Loss{
 			Witness: events.WitnessPod, Epoch: f.claim.Epoch, Job: f.claim.Job, Ordinal: f.claim.Ordinal, Pod: f.seen.UID,
@@ -157,8 +159,8 @@ func (*pods) gone(uid types.UID, known *knownPod, pod *kubewire.Pod, version uin
 	}
 }
 
-// outlived reports whether the deletion makes the observation seen unnecessary. The observation of an ended pod is
-// kept, because only it tells how the pod ended.
+// outlived reports whether the queue may drop the waiting observation seen, because the pod was deleted meanwhile. The
+// observation of an ended pod is kept, because only it tells how the pod ended.
 func (*pods) outlived(seen events.Facts) bool {
 	pod, ok := seen.(*events.PodSeen)
 	return ok && !pod.Phase.Terminal()
@@ -170,8 +172,8 @@ func (r *pods) resetLocked() {
 	clear(r.labelled)
 }
 
-// removedLocked reports whether a pod was deleted together with its last finalizer. The answer to the removal then has
-// the version in which the pod still had the finalizer, not a newer one.
+// removedLocked reports whether the removal of the pod's last finalizer also deleted the pod. In that case the API
+// server answers with the version in which the pod still had the finalizer; otherwise the version is newer.
 func (r *pods) removedLocked(uid types.UID, version uint64) bool {
 	known := r.known[uid]
 	return known != nil && known.tracked && known.version == version

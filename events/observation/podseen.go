@@ -26,8 +26,8 @@ type podFacts struct {
 	claim    events.Claim
 }
 
-// readPod calls the function readPod. It then drops a claim without a valid seal, and trims the texts that the
-// namespace does not keep.
+// readPod does the same as the function readPod, and two things more: it drops a claim (annotation that names the
+// create command) whose seal, a keyed hash, is not valid, and it trims the texts that the namespace does not keep.
 func (feed *Feed) readPod(pod *kubewire.Pod, version uint64) *podFacts {
 	f := readPod(pod, version, feed.identity)
 	if f.claim != (events.Claim{}) && pod.Annotations[events.SealAnnotation] != feed.key.Seal(pod.Namespace, pod.Annotations[events.CommandAnnotation]) {
@@ -134,7 +134,8 @@ func readStatus(pod *kubewire.Pod, seen *events.PodSeen) {
 		seen.Conditions = append(seen.Conditions, events.PodCondition{Type: string(c.Type), Status: string(c.Status)})
 	}
 	sidecars := pod.Spec.Sidecars
-	for _, c := range pod.Status.ContainerStatuses { // regular before init: the order of exit code rules (J-129)
+	// Regular containers come before init containers, because exit code rules are checked in that order (J-129)
+	for _, c := range pod.Status.ContainerStatuses {
 		n := uint32(max(c.RestartCount, 0))
 		seen.Restarts += n
 		seen.MaxRestarts = max(seen.MaxRestarts, n)

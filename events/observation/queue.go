@@ -39,7 +39,8 @@ func (q *queue) seen(r events.Resource, uid types.UID, o events.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if old := q.latest[uid]; old != nil {
-		if o.Evidence.Admitted == nil { // only the first observation of a pod has them
+		// Keep the names of fields that admission changed: only the first observation of a pod has them
+		if o.Evidence.Admitted == nil {
 			o.Evidence.Admitted = old.o.Evidence.Admitted
 		}
 		if old.listing == q.listing[r] {

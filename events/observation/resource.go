@@ -47,7 +47,7 @@ type kept interface{ common() *entry }
 type entry struct {
 	version uint64 // newest resourceVersion seen
 	wrote   answer // the answer to our own newest write
-	told    bool   // the sink has an observation of it, and so gets all later ones
+	told    bool   // it was reported, so all its later versions and its deletion are reported too
 }
 
 func (e *entry) common() *entry { return e }
@@ -64,7 +64,7 @@ func newResource[O kubewire.Object, K kept](feed *Feed, kind kind[O, K], name ev
 	return resource[O, K]{
 		listing: listing{
 			resource: name, newest: version, floor: version, first: make(chan struct{}),
-			announced: true, // the loop writes the ListingStarted of a start itself
+			announced: true, // at a start the controller's main loop writes the ListingStarted record
 		},
 		feed: feed, kind: kind, known: map[types.UID]K{},
 	}

@@ -20,13 +20,15 @@ type sighting struct {
 	wrote         answer
 }
 
-// answer is the resourceVersion in the answer to a write of ours. The watch may deliver it later.
+// answer is the resourceVersion in the API server's answer to a write of ours. If a list that was requested after the
+// write shows an older version of the object, the cluster was rewound (restored from a backup).
 type answer struct {
 	version uint64
-	asks    uint64 // number of lists requested before the write: these may be older than the write and prove nothing
+	asks    uint64 // number of lists requested before the write: they may be older, which proves no rewind
 }
 
-// asking records that a list is about to be requested. The list must not be older than what is known now.
+// asking records that a list is about to be requested, and the newest version known now. If the list is of the newest
+// state and has an older version, it proves a rewind.
 func (feed *Feed) asking(l *listing) {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
@@ -99,7 +101,7 @@ func (feed *Feed) Wrote(life events.Identity, r events.Resource, uid types.UID, 
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
 	if life.Epoch < feed.identity.Epoch {
-		return // decided before the rewind
+		return // the request was decided before the rewind, so its version is of a past that is gone
 	}
 	if dropped && feed.pods.removedLocked(uid, version) {
 		version++

@@ -49,7 +49,8 @@ func (feed *Feed) route(f *podFacts) routed {
 			policy, containers = owner.conditions, owner.containers
 		}
 	case seen.Owner != "":
-		// The Job was not seen yet: assume the generated selector, which nearly every Job has
+		// If the owner was not seen yet, assume that it has the generated selector, as nearly every Job has. The pod is
+		// not settled: it is routed again when the Job comes
 		seen.Selected = f.labels[controllerUIDLabel] == string(seen.Owner)
 		r.settled = false
 	case !seen.Foreign && len(f.labels) > 0:

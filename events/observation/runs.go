@@ -77,7 +77,8 @@ func (r *jobs) tellRunLocked(known *knownJob, job *kubewire.Job, version uint64)
 	if known.cronJob = now; now != "" {
 		r.tellLocked(job.UID, known, r.feed.observeRun(job, version, now))
 	} else if r.feed.cronJobs != nil && namedByMinute(job.Name) {
-		known.told = true // report only its deletion: a CronJob may wait for its name (C-165)
+		// Mark the Job as told, so that its deletion is reported: a CronJob may be waiting for its name (C-165)
+		known.told = true
 	}
 }
 

@@ -29,7 +29,7 @@ func begun(job *kubewire.Job) bool {
 		s.UncountedTerminatedPods != nil
 }
 
-// notTaken reports a new Job that is not ours.
+// notTaken logs that a new Job is not run here: another controller is named in managedBy, or this one is draining.
 func (feed *Feed) notTaken(job *kubewire.Job) {
 	if by := text(job.ManagedBy); !feed.mode.Manages(by) {
 		feed.foreign(by)

@@ -95,8 +95,8 @@ func jobAwaits(j *projector.Job, f *events.JobSeen) bool {
 	return written.Equal(f.Status)
 }
 
-// podAwaits reports whether the observed pod shows something that pod p is waited for: its end, its deletion, or the
-// effect of a command in flight.
+// podAwaits reports whether the observed pod shows something that decisions wait for: the pod's end, its deletion, or
+// the effect of a command in flight.
 func podAwaits(p *projector.Pod, f *events.PodSeen) bool {
 	switch {
 	case f.Phase.Terminal() && !p.Phase.Terminal(), f.Deleted != 0 && p.Deleted == 0:

@@ -249,7 +249,8 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	moved := p != nil && (!ours || home.ID() != stream)
 	if moved {
 		if f.Version < p.Version {
-			return nil // older than the record that moved the pod to its stream
+			// The observation is older than the record that moved the pod to its present stream
+			return nil
 		}
 		drafts = append(drafts, projector.Draft{
 			Stream: home.ID(), Kind: events.KindPodDeleted,
@@ -325,7 +326,8 @@ func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []projector.
 		return nil
 	}
 	evidence := o.Evidence
-	if evidence.Name == "" { // an informer that only misses the pod does not know its name
+	// If the informer only found the pod missing in a list, it does not know the pod's name
+	if evidence.Name == "" {
 		evidence.Name = p.Name
 	}
 	return []projector.Draft{{Stream: home.ID(), Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}

@@ -152,7 +152,7 @@ func (in *Intake) moved(drafts []projector.Draft, from projector.Subject, pods m
 	slices.SortFunc(ordered, projector.ByArrival)
 	for _, p := range ordered {
 		if p.Vanished {
-			continue // the pod's object is deleted: the watch will show that
+			continue // the API server did not find the pod: the watch will report its deletion
 		}
 		facts := p.PodSeen
 		namespace := from.Reference().Namespace

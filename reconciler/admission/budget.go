@@ -69,7 +69,8 @@ func (g *Gate) Cut(now events.Time, o *events.Observation, drafts []projector.Dr
 			e.Template = nil
 		}
 		if g.world.Settings.NamespaceBudget > 0 && e.Namespace == "" && g.world.RefOf(drafts[i].Stream).Namespace == "" {
-			e.Namespace = namespace // a spec is recorded before its Job, and counts for the Job's namespace
+			// The record is a spec, which comes before its Job's first record: it counts for the Job's namespace
+			e.Namespace = namespace
 		}
 		if namespace == "" && drafts[i].Stream == events.Controller {
 			rec := events.Record{Facts: drafts[i].Facts, Evidence: *e}
@@ -86,7 +87,7 @@ func (g *Gate) Cut(now events.Time, o *events.Observation, drafts []projector.Dr
 	} else if passed > 0 && o.held == nil {
 		g.forget(object.UID)
 	} else if passed > 0 {
-		o.passed = 0 // the dropped versions are counted now; a newer version still waits
+		o.passed = 0 // the record counts the dropped versions; a newer version still waits
 	}
 }
 

@@ -144,7 +144,9 @@ func (g *Gate) leaves(now events.Time, o *events.Observation, object events.Obje
 	}
 	p := g.objects[object.UID]
 	switch {
-	case p == nil && g.intake.First(o) && !g.world.Listing && g.excess(o.Namespace(), now) == flooded: // of no namespace
+	// If the first observation of a node or a namespace is its deletion, and nodes and namespaces are over their log
+	// budget (flooded), only count it
+	case p == nil && g.intake.First(o) && !g.world.Listing && g.excess(o.Namespace(), now) == flooded:
 		g.passBy(&s, now, o, object, 1)
 	case p == nil || p.held == nil:
 		s.First = o
@@ -169,14 +171,15 @@ func (g *Gate) holdBack(now events.Time, o *events.Observation, object events.Ob
 		return s, false
 	}
 	s.Size = heldCost
-	if p == nil { // a new object, which may be deleted within its first minute
+	// A new object waits for the time floodPace before its first record: if it is deleted meanwhile, it is only counted
+	if p == nil {
 		p = &paced{next: now.Add(g.floodPace), first: true, namespace: o.Namespace()}
 		g.objects[object.UID] = p
 	}
 	if p.held == nil {
 		g.hold(&s, now, p.namespace)
 		p.held = o
-		g.dues.Set(object.UID, p.next) // during a listing NextHeld may have removed the entry early
+		g.dues.Set(object.UID, p.next) // set it again: during a listing, NextHeld may have removed it early
 		return s, true
 	}
 	p.passed++

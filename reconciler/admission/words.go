@@ -16,7 +16,7 @@ import (
 // for such observations alone; further ones are counted (events.Evidence.PassedOver).
 const (
 	wordsHold = 5 * time.Second
-	wordsMost = 16 // for each pod, while one process runs
+	wordsMost = 16 // most records for such observations alone, for each pod and process
 )
 
 // Words keeps observations whose only news is why a pod waits, until they are recorded or dropped. A crash loses them:
@@ -66,7 +66,7 @@ func (w *Words) Note(o *events.Observation, recorded, only bool, now events.Time
 			w.dues.Set(uid, now.Add(wordsHold))
 		}
 		x.newest = o
-	case x != nil: // same reason as recorded last, so nothing waits
+	case x != nil: // the reason is the one recorded last, so drop what waits
 		w.drop(uid, x)
 	}
 	return passed

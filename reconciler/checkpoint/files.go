@@ -57,7 +57,7 @@ func (f *Files) Due(next events.Sequence) events.Time {
 	if !f.Open(next) {
 		return 0
 	}
-	if f.last == 0 { // this process has not added states yet
+	if f.last == 0 { // this process has added no states yet: the first may be added now
 		return f.world.Now
 	}
 	return f.last.Add(Pause)
@@ -153,7 +153,9 @@ func (f *Files) state(s events.Stream, left, most int) (d projector.Draft, ok bo
 	if (size <= left || whole) && !f.world.Parted(s) {
 		d, ok = stateOf(f.world, s)
 		if !ok || sizeOf(&d) > left && left < most {
-			return d, false // the file is declared self-contained only after this state is in it
+			// The state does not fit into this turn: a later turn stores it. Only then is the file declared
+			// self-contained
+			return d, false
 		}
 		return d, true
 	}
@@ -163,7 +165,8 @@ func (f *Files) state(s events.Stream, left, most int) (d projector.Draft, ok bo
 // part returns the record with the next part of the state of s (Job or CronJob) that fits into left bytes.
 func (f *Files) part(s events.Stream, left int) (d projector.Draft, ok bool) {
 	f.begin()
-	if !f.begun[s] { // another process, or a snapshot, may have begun to divide the state
+	// Begin with the first part: another process, or a snapshot, may have stopped in the middle of the state
+	if !f.begun[s] {
 		f.world.Divide(s)
 		f.begun[s] = true
 	}

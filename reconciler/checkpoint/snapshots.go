@@ -66,7 +66,9 @@ func (s *Snapshots) encodePart(head events.Sequence) bool {
 		return false
 	}
 	stream := s.todo[0]
-	if subject := s.world.Subject(stream); s.parted != subject { // the subject has ended, and a new one begun
+	// If no part of this state is encoded yet, or the subject has ended and a new one has begun, start with the first
+	// part
+	if subject := s.world.Subject(stream); s.parted != subject {
 		s.world.Divide(stream)
 		s.parted, s.part = subject, store.StreamSnapshot{Stream: stream}
 	}
@@ -87,7 +89,7 @@ func (s *Snapshots) encodePart(head events.Sequence) bool {
 func (s *Snapshots) encode(n int, head events.Sequence) {
 	n = min(n, len(s.todo))
 	for _, stream := range s.todo[:n] {
-		facts, names, _ := s.world.StreamState(stream) // a stream that has ended meanwhile is stored as empty
+		facts, names, _ := s.world.StreamState(stream) // if the stream has ended meanwhile, it is stored as empty
 		s.done = append(s.done, store.StreamSnapshot{Stream: stream, AsOf: head, State: facts, Names: names})
 	}
 	s.todo = s.todo[n:]

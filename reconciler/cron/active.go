@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// confirmActive requests a read of the CronJob when one of its Jobs runs but is missing from status.active (C-103).
+// confirmActive requests a read of the CronJob when one of its Jobs runs but is missing from status.active, unless this
+// pass has read the CronJob already (C-103).
 func (p *plan) confirmActive() {
 	if len(p.unexpected()) > 0 && !p.cron.pass.Read {
 		p.askFirst(reconciler.ListUncertain, "the list of active Jobs does not fit what was seen: read first", &events.ReadCronJob{})
@@ -91,7 +92,8 @@ func (p *plan) tellManual() {
 		case !r.Manual, r.Told, s != nil && s.Name == r.Name:
 			continue
 		case p.unkept(r):
-			// The start of the triggered run finds this Job, and then adds it to status.active.
+			// Skip this Job here: when the triggered run is started, its create finds the Job and adds it to
+			// status.active
 			continue
 		case p.asksFor(r):
 			tick.Fate, tick.By, said.Trigger = events.TickTriggered, p.cron.Seen.Trigger.By, p.cron.Seen.Trigger.Value

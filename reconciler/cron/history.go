@@ -26,7 +26,8 @@ func (p *plan) keepHistory() {
 		}
 		var ended []*cronjob.Run
 		for _, r := range cp.SortedRuns() {
-			if r.Result == kind.result && !r.Vanished() { // counting a Job that is gone deletes one too many (C-121)
+			// Do not count a Job that is gone: one Job too many would be deleted (C-121)
+			if r.Result == kind.result && !r.Vanished() {
 				ended = append(ended, r)
 			}
 		}

@@ -37,7 +37,9 @@ func (p *plan) tellSeen() {
 	for i, past := range cp.Sight.Past {
 		by := cp.By(past.Counting)
 		if seen = p.tellStarts(&by, seen, past.Until); p.WakeAt(past.Until.Add(ticks.Lag)) {
-			return // the other controller may be about to create the Job
+			// Wait up to ticks.Lag after the change of the schedule: the other controller may be about to create the
+			// Job
+			return
 		}
 		p.dropPast(i, &by)
 	}
@@ -57,7 +59,8 @@ func (p *plan) tellElsewhere() {
 		seen = p.tellStarts(&by, seen, past.Until)
 		p.dropPast(i, &by)
 	}
-	by := cp.countedBy() // the schedule may have changed while we were not running
+	// The ledger may follow an older schedule than the current one, if that changed while we were not running
+	by := cp.countedBy()
 	if n := len(seen); n > 0 && p.takenUp(&by, &seen[n-1]) {
 		seen = seen[:n-1]
 	}
@@ -107,7 +110,7 @@ func (p *plan) tellStarts(by *cronjob.CronPlan, seen []cronjob.Sighting, until e
 	for ; len(seen) > 0 && seen[0].Due <= until; seen = seen[1:] {
 		s := seen[0]
 		if s.Run == nil && !v.Has(s.Due.Go()) {
-			continue // not a due time of this schedule
+			continue // only the status shows this start, and it is no due time of this schedule
 		}
 		if s.Run == nil && cp.Sight.Observing && len(seen) == 1 && p.WakeAt(cp.Sight.Scheduled.Add(jobLag)) {
 			break
@@ -152,7 +155,8 @@ func (p *plan) observedTicks(entries []ticks.Entry, s *cronjob.Sighting) []event
 		switch cp := p.cron; {
 		case s != nil && i == len(entries)-1:
 			p.elsewhere(&t, s)
-		case t.Fate == events.TickSkipped && !cp.Sight.Observing && cp.Sight.Taken == 0: // we ran the CronJob then
+		// If we ran the CronJob then, a due time that did not start was merged into a later run
+		case t.Fate == events.TickSkipped && !cp.Sight.Observing && cp.Sight.Taken == 0:
 			t.Fate, t.Observed = events.TickMerged, false
 		}
 		out = append(out, t)
@@ -192,7 +196,8 @@ func (cp *cronPlan) view(by *cronjob.CronPlan) *ticks.View {
 	return cp.ViewAfter(by, cp.ledger.Through, cp.since)
 }
 
-// startedAt notes, in the field since, that the due time `due` has started.
+// startedAt notes, in the field since, that the due time `due` has started. It does so only if an @every schedule
+// counts from the last start (Settings.EveryFromStart).
 func (cp *cronPlan) startedAt(due events.Time) {
 	if cp.Settings.EveryFromStart {
 		cp.since = max(cp.since, due)

@@ -37,7 +37,8 @@ func (p *plan) runTriggered() {
 	tick := events.Tick{First: p.Now, Last: p.Now, By: t.By}
 	made := slices.ContainsFunc(cp.SortedRuns(), p.asksFor)
 	switch {
-	case made && !slices.ContainsFunc(cp.SortedRuns(), p.unkept): // its run is recorded already
+	// If the Job of the run exists, and the run is recorded, there is nothing to start
+	case made && !slices.ContainsFunc(cp.SortedRuns(), p.unkept):
 	case !made && p.tooOld(t.Value):
 		tick.Fate = events.TickTooLate
 		said.Ticks = []events.Tick{tick}
@@ -73,7 +74,8 @@ func (p *plan) startDue() {
 	cp := p.cron
 	by := cp.Plan()
 	now, anchor := p.Now.Go(), cp.Anchor().Go()
-	// The time of the next evaluation does not depend on startingDeadlineSeconds (C-072).
+	// The time of the next evaluation follows from wait, and does not depend on startingDeadlineSeconds (C-072). Only
+	// due does: it is the due time to start now
 	wait, err := by.Schedule.Due(anchor, now)
 	due := wait
 	if from := schedule.Anchor(anchor, now, cp.Seen.Deadline); err == nil && !from.Equal(anchor) {
@@ -150,7 +152,8 @@ func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	case cp.Seen.Policy == forbid && p.shownActive(""):
 		return true
 	}
-	// The Job name is already taken (C-160).
+	// In all other cases something starts, unless the Job name is taken: this pass has tried to create the Job for an
+	// earlier due time of the same minute (C-160)
 	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through && runName(cp.Ref.Name, timeOf(due.At)) == name
 }
 

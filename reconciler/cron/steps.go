@@ -105,7 +105,7 @@ func (p *plan) backOff() {
 		if s := cp.Start; s != nil && s.Stage == cronjob.StartRefused && s.Due != 0 {
 			p.hold(events.HeldNoCreate)
 		}
-		p.leaveMissing() // only some of the reads may have failed
+		p.leaveMissing() // still remove the Jobs that reads did not find: only some of the reads may have failed
 		cp.stop = true
 	default:
 		cp.pass = cronjob.CronPass{}

@@ -35,7 +35,8 @@ func (p *Progress) Turn(s events.Stream, due events.Time) events.Time {
 		p.Forget(s)
 		return 0
 	}
-	if at := p.at[s]; at >= due { // a time before due is for progress that is already written
+	// Keep the time that s has. If it is before due, it was for progress that is already written, and s gets a new one
+	if at := p.at[s]; at >= due {
 		return at
 	}
 	free, latest := max(due, p.free), due.Add(reconciler.ProgressSpread)

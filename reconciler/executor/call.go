@@ -40,7 +40,8 @@ func (c *Call) Do(ctx context.Context) events.TaskResult {
 		return w.result
 	}
 	w.carryOut(ctx)
-	if errors.Is(ctx.Err(), context.Canceled) { // a timeout is another error
+	// If this process cancelled the call, correct the outcome. A timeout gives another error, DeadlineExceeded
+	if errors.Is(ctx.Err(), context.Canceled) {
 		w.cancelled(context.Cause(ctx))
 	}
 	return w.result
@@ -259,7 +260,8 @@ func (w *work) cancelled(why error) {
 	e, said := &w.result.Ended, &w.result.Evidence
 	switch {
 	case e.Ending == events.OutcomeUnknown:
-	case e.Ending == events.Refused && e.Class == events.RefusedServer && !e.Sent: // the connection was not made yet
+	// If there was no connection yet, the request was never sent
+	case e.Ending == events.Refused && e.Class == events.RefusedServer && !e.Sent:
 		e.Ending, e.Class = events.Withdrawn, 0
 	default:
 		return

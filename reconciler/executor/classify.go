@@ -92,9 +92,9 @@ func classOf(s *metav1.Status, patience bool) events.RefusalClass {
 	case s.Code == http.StatusServiceUnavailable && patience:
 		return events.RefusedServer
 	case foreign(s):
-		return 0 // the answer is from a proxy
+		return 0 // a proxy answered, so it is unknown whether the server carried out the request
 	case s.Code == http.StatusInternalServerError && strings.Contains(s.Message, "failed calling webhook"):
-		return events.RefusedServer // webhooks are called before the object is stored
+		return events.RefusedServer // webhooks are called before the object is stored, so nothing was stored
 	case s.Code >= http.StatusInternalServerError, s.Code == http.StatusRequestTimeout:
 		return 0
 	case s.Code >= http.StatusBadRequest:

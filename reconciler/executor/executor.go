@@ -116,7 +116,7 @@ func (e *Executor) TakeBack(tasks ...events.Task) {
 			e.withdrawLocked(name)
 		case e.running[name] == nil:
 			it := itemOf(tasks[i])
-			it.task.Again = true // the task may have ended already
+			it.task.Again = true // the task is not known here: it may have ended, and its outcome may be recorded
 			e.giveLocked(it)
 		}
 	}
@@ -176,7 +176,7 @@ func (e *Executor) Done(c *Call, r events.TaskResult, now events.Time) {
 	}
 	delete(e.running, c.Task.Name)
 	if !c.Withdrawn {
-		// One Job may have this many calls in flight.
+		// Full means that as many calls were in flight as a single Job may have
 		full := e.inFlight >= e.limit.share(now)
 		e.inFlight--
 		if e.byStream[c.Task.Stream]--; e.byStream[c.Task.Stream] == 0 {

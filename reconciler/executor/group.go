@@ -53,8 +53,8 @@ func (w *work) findGroup(ctx context.Context) {
 	w.found(found)
 }
 
-// cannotSee reports whether err ends the search. The task then ends as unknown or refused. If the server lacks the
-// resource or denies access, the task ends with the result that there is no group.
+// cannotSee reports whether the search must end, because a read failed with err, and sets the task's outcome: unknown
+// or refused. If the server lacks the resource or denies access, the task ends with the result that there is no group.
 func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
 	if err == nil {
 		return false

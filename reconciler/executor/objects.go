@@ -99,8 +99,9 @@ func (o *Objects) keepLocked(job *kubewire.Job) {
 			Metadata: job.Metadata, Spec: job.Spec,
 		},
 	}
-	// Compare the specs, because an equal generation proves nothing: if two API servers have different versions, the
-	// older one may drop a field of the spec without changing the generation.
+	// If the spec is unchanged, keep the known one, and the hash of its template. Compare the specs themselves, because
+	// an equal generation proves nothing: if two API servers have different versions, the older one may drop a field of
+	// the spec without changing the generation.
 	if known != nil && bytes.Equal(known.job.Spec, job.Spec) {
 		next.job.Spec, next.template = known.job.Spec, known.template
 	}

@@ -228,7 +228,8 @@ func (a *ages) advance() {
 // take removes and returns the oldest task that has waited for agedAfter; nil for none. It leaves out Jobs and CronJobs
 // for which may returns false, because they have too many calls in flight.
 func (a *ages) take(now events.Time, may func(events.Stream) bool) *item {
-	var held []*waiters // one or two at most, because each of these Jobs has most of the calls in flight
+	// Streams to put back; one or two at most, because each of their Jobs has most of the calls in flight
+	var held []*waiters
 	defer func() {
 		for _, w := range held {
 			heap.Push(&a.first, w)

@@ -40,7 +40,8 @@ func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 		}
 		select {
 		case r := <-back:
-			out(r.result) // before Done, so that all results are reported when Stop returns
+			// Report before Done, because Stop returns after the last Done, and all results must be reported by then
+			out(r.result)
 			e.Done(r.call, r.result, now())
 		case <-e.wake:
 		case <-pause.C:

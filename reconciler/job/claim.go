@@ -36,7 +36,7 @@ func (p *plan) confirm() {
 	if j.OrphanedLen() == 0 || p.concluding() {
 		return
 	}
-	inDoubt := p.WakeAt(j.EndInDoubt) // the Job may have ended
+	inDoubt := p.WakeAt(j.EndInDoubt) // a status write with unknown outcome may have ended the Job
 	for pod := range j.Orphaned() {
 		if r := j.Claiming(pod.UID); (inDoubt || r.Until > p.Now) && !r.Denied() {
 			p.claiming = true
@@ -50,7 +50,8 @@ func (p *plan) confirm() {
 	if len(due) == 0 {
 		return
 	}
-	if p.WakeAt(j.Writing().Until) { // reads of the Job and status writes share this backoff
+	// If the read must wait for the backoff that it shares with status writes, adopt nothing yet
+	if p.WakeAt(j.Writing().Until) {
 		if !j.Writing().Denied() {
 			p.claiming = true
 		}

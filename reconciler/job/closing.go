@@ -28,7 +28,8 @@ func (p *plan) close() closing {
 		return goesOn
 	case !p.job.ManyHeld():
 		return concludes
-	case t.Held-t.Dropping <= most && p.job.ReleasedLen() == 0: // removals decided now may fail, so they do not count
+	// Count only removals in flight: those decided now may still fail
+	case t.Held-t.Dropping <= most && p.job.ReleasedLen() == 0:
 		return almostDone
 	}
 	return letsGo
@@ -43,7 +44,9 @@ func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 		return "", "", false
 	}
 	room := p.room(p.job.Tally().Countable)
-	if p.job.Indexed { // most are successes, which are recorded by index and take no space in the lists
+	// The ended pods of an Indexed Job are mostly successes, which are listed by index and take no space in the UID
+	// lists
+	if p.job.Indexed {
 		room = unlisted
 	}
 	if room < min(unlisted, int(p.job.Settings.MaxUncounted+1)/2) {

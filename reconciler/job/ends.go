@@ -14,13 +14,14 @@ func (p *plan) awaitEnds() {
 	}
 }
 
-// mayFail reports whether the Job fails if every pod being deleted counts as failed.
+// mayFail reports whether the Job may still fail because of pods being deleted that may end by themselves: it assumes
+// that they all count as failed. With a backoffLimitPerIndex, any such pod is enough.
 func (p *plan) mayFail() bool {
 	stopping := p.job.Tally().Stopping
 	switch {
-	case stopping == 0: // always so with podReplacementPolicy Failed
+	case stopping == 0: // with podReplacementPolicy Failed, Stopping is always 0
 		return false
-	case p.job.PerIndex: // the number of failed indexes is known only when the pods are counted
+	case p.job.PerIndex: // how many indexes would fail is known only once the pods are counted
 		return true
 	}
 	return int64(p.job.FailedCount()+stopping) > backoffLimit(p.job)

@@ -64,7 +64,7 @@ func (p *plan) createPodGroup() {
 }
 
 // resizeGroup updates minCount (pods that must be scheduled together) of Workload and PodGroup when the Job's size
-// changes, even while pods run.
+// changes, even while pods run. It does so only in Kubernetes 1.37, and only when both objects exist.
 func (p *plan) resizeGroup() {
 	g, n := &p.job.Group, int32(0)
 	if p.job.Beta() && p.groupIs(projector.GroupReady) {

@@ -26,8 +26,8 @@ func (p *plan) keep() {
 	for _, pod := range p.job.Unremoved() {
 		switch {
 		case pod.Drop() != nil && p.WakeAt(pod.DropDoubt):
-			// An earlier try with unknown outcome may still remove the finalizer. Then the pod would count without
-			// having one.
+			// Do not keep the pod yet: an earlier try to remove its finalizer, with unknown outcome, may still take
+			// effect. The pod would then count without having a finalizer.
 		case !idleBut(p.job, pod) || (ends && pod.Held()):
 			over = append(over, pod)
 		case !p.job.Indexed || p.job.Awaits(pod.Index):
@@ -50,12 +50,13 @@ func (p *plan) wantedAgain() int {
 	}
 	again := p.wanted() - int(t.Idle) - int(t.Spared) - len(p.job.Creates())
 	if p.windsDown() {
-		return again // an ended pod of such a Job takes no slot
+		// A work queue that has a success replaces no pod, so pods that ended (Unsure) take no slot
+		return again
 	}
 	return again - int(t.Unsure)
 }
 
-// idleBut reports whether the pod is active, whether or not its removal has begun.
+// idleBut reports whether the pod is the Job's and active, whether or not its removal has begun.
 func idleBut(j *projector.Job, pod *projector.Pod) bool { return j.Claims(pod) && pod.Active() }
 
 func (p *plan) withdraw(all []*projector.Pod, sentence string) {

@@ -51,7 +51,8 @@ func (p *plan) decideOutcome() {
 	for _, o := range outcomes {
 		if e := o.holds(p); e != nil {
 			if p.claiming && !e.stored {
-				return // no new outcome while pods are adopted, as the set of pods is not certain (J-018)
+				// Decide no new outcome while pods are being adopted: it is not certain which pods the Job has (J-018)
+				return
 			}
 			e.rule = o.name
 			p.end = e

@@ -73,7 +73,7 @@ func (p *plan) deleteActive() {
 	p.Step(reason, fmt.Sprintf("the Job ends: delete its %s", pods(len(commands))), commands...)
 }
 
-// idle reports whether the pod is active, and its removal has not begun.
+// idle reports whether the pod is the Job's and active, and its removal has not begun.
 func idle(j *projector.Job, pod *projector.Pod) bool {
 	return j.Claims(pod) && pod.Active() && !pod.Surplus && pod.Delete() == nil
 }
@@ -119,7 +119,8 @@ func (p *plan) retryUnknownCreates() {
 // the Job does not wait for it for ever. If the Job wants no pod at all, giveUp withdraws all creations, also those not
 // yet sent (J-164, J-011). In both cases the outcome of a request that was sent is still awaited.
 func (p *plan) giveUp() {
-	certain := !p.claiming || p.noneWanted() // certain: no pod that is still to be adopted changes this
+	// Certain means that the pods still to be adopted cannot change what the Job wants
+	certain := !p.claiming || p.noneWanted()
 	if c := p.job.RetryingCreate(); c != nil && !c.Cancelled() && (certain || p.spared(c)) && !p.stillWanted(c) {
 		p.Step(reconciler.NoLongerWanted, "a refused create is being retried, and is not wanted any more: withdraw it",
 			&events.Withdraw{Command: c.Flight().Name()})

@@ -21,7 +21,7 @@ func (p *plan) releasePods() {
 		}
 		drop := &events.DropFinalizer{Pod: pod.UID}
 		if pod.Owner == "" {
-			drop.Version = pod.Version // fails if a Job adopts the pod meanwhile
+			drop.Version = pod.Version // with this version the removal fails if a Job adopts the pod meanwhile
 		}
 		commands = append(commands, drop)
 	}

@@ -127,7 +127,8 @@ func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
 		return "", "", false
 	}
 	switch at := since.Add(delay); {
-	case projector.Compared(p.job): // the other controller, with which we compare, does not wait for us
+	// If another controller runs the Job, and we only compare, there is no turn to wait for: it writes when it likes
+	case projector.Compared(p.job):
 		if p.WakeAt(at) {
 			return "", "", false
 		}
@@ -148,7 +149,7 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	j := p.job
 	t := j.Tally()
 	c := events.StatusChange{InitUncounted: !j.Base.HasUncounted}
-	// With the record of this decision these pods become surplus: they are to be removed.
+	// This decision starts to remove these pods, so the status that it writes shows them as terminating, not as active
 	for pod := range p.removing {
 		t.Going++
 		if pod.Ready {
@@ -173,12 +174,16 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	var completed indexset.Set
 	for pod := range j.Unlisted() {
 		byIndex := j.Indexed && pod.Phase == events.PodSucceeded
-		capped := !finishing && !(byIndex && p.closing == letsGo) // an index takes no space in the lists
+		// Capped: the pod needs space in the UID lists. It needs none in a write that finishes the Job, and none if it
+		// is listed by index and no pod runs any more (letsGo)
+		capped := !finishing && !(byIndex && p.closing == letsGo)
 		if capped && room == 0 && p.closing != letsGo {
 			break
 		}
 		if (capped && room == 0) || (p.claiming && pod.FailsJob()) {
-			continue // keeps its finalizer until the write that fails the Job because of this pod (J-096, J-097)
+			// Leave the pod to a later write, if there is no space, or if this pod will fail the Job once the adoption
+			// of pods is over. It keeps its finalizer until the write that fails the Job because of it (J-096, J-097)
+			continue
 		}
 		if capped {
 			room--
@@ -263,7 +268,8 @@ func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	if start == 0 {
 		start = j.Start.Second()
 		if start == 0 && finishing && (j.WorkQueue || j.Completions > 0) {
-			start = now // for a suspended Job: the server rejects a finish without a start time (J-156, J-252)
+			// A suspended Job has no start time, and the server rejects a finish without one (J-156, J-252)
+			start = now
 		}
 		c.StartTime = start
 	}

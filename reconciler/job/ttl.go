@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// expired reports whether the finished Job must be deleted now. If its TTL ends later, expired sets the time of the
-// next evaluation.
+// expired reports whether the finished Job must be deleted now: its TTL has ended, and no read, write or deletion of
+// its object is in flight. If the TTL ends later, expired sets the time of the next evaluation.
 func (p *plan) expired(e *projector.Expiry) bool {
 	return e.From != 0 && !e.Busy && !p.WakeAt(e.From)
 }

@@ -81,7 +81,7 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 		l.wakes.Set(s, 0)
 		l.progress.Forget(s)
 		delete(l.resuming, s)
-		if l.watcher != nil { // does nothing for a Job that was not observed
+		if l.watcher != nil { // Forget does nothing for a Job that was not observed
 			l.watcher.Forget(s)
 		}
 		return
@@ -143,7 +143,7 @@ func (l *Loop) retire(b *batch, s projector.Subject) {
 		return
 	}
 	if l.files.Waits(&b.states, j.Stream, l.stateDue(j.Stream)) {
-		l.wakes.Set(j.Stream, b.time.Add(checkpoint.Pause)) // after its state is stored
+		l.wakes.Set(j.Stream, b.time.Add(checkpoint.Pause)) // try again once the newest file has its state
 		return
 	}
 	l.put(b, retirement(j))

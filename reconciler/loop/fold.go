@@ -36,7 +36,8 @@ func NewFold(ctx context.Context, log store.Reader) (*Fold, error) {
 	if err := f.read(ctx, log, from); err != nil {
 		return nil, err
 	}
-	world.Recovered() // a snapshot covers durable records only, so each stream's next record is still to be folded
+	// All records are read, so the recovery that Restore began is over
+	world.Recovered()
 	return f, nil
 }
 

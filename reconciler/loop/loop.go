@@ -193,7 +193,7 @@ func (l *Loop) endedInOrder() bool {
 		switch rec.Kind {
 		case events.KindControllerStopped:
 			return true
-		case events.KindLeadershipChanged: // the Lease may have been lost during the stop, so go on
+		case events.KindLeadershipChanged: // go on: the Lease may have been lost during an orderly stop
 		default:
 			return false
 		}
@@ -209,10 +209,12 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	l.put(b, controllerDraft(events.KindClockStepped, &step))
 	l.wakes.Shift(step.Step)
 	l.progress = due.NewProgress()
-	for s := range l.world.RetiredJobs() { // TTLs count by the API server's clock, so they do not move
+	// The times of TTLs do not move, because they count by the API server's clock
+	for s := range l.world.RetiredJobs() {
 		l.wakes.Set(s.ID(), s.Due(now))
 	}
-	for _, s := range l.world.Subjects() { // some waits of finished Jobs and of CronJobs do not move either
+	// Some waits of finished Jobs and of CronJobs do not move either: evaluate these again now
+	for _, s := range l.world.Subjects() {
 		switch s := s.(type) {
 		case *projector.Job:
 			if s.Expiry().At != 0 {

@@ -47,12 +47,14 @@ func Undecided(log store.Log, world *projector.World, claim events.Claim, pod ty
 }
 
 // decided reports whether the log has the create command that a pod's annotation names. It also returns true if the log
-// can no longer tell, because the Job has ended.
+// cannot tell: the Job has ended, old records were deleted, or a read of the log failed.
 func (l *Loop) decided(c events.Claim) bool {
 	s := events.JobStream(c.Job)
 	known := false
 	switch j := l.world.Job(s); {
-	case j != nil: // a pod that came late may have reopened the stream of a retired Job
+	// A late pod may have reopened the stream of a retired Job, so that j knows no earlier creates: search the records,
+	// too
+	case j != nil:
 		known = c.Ordinal <= j.Ordinal || l.decidedBefore(s, c.Ordinal)
 	default:
 		known = l.world.Retired(s) != nil || l.heads[s] != 0 || l.past(s) != 0

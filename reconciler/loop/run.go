@@ -324,7 +324,7 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 		}
 		select {
 		case <-r.Queue.ready:
-		case <-durable: // no commands are sent any more
+		case <-durable: // drop it: it only matters for sending commands, and none are sent any more
 		case <-lost:
 			lose()
 		case err := <-failed:

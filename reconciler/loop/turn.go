@@ -63,7 +63,9 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		for _, s := range b.touched {
 			l.decide(b, s)
 		}
-		for _, s := range b.retired { // not evaluated in this turn: a replay retires them at its end
+		// Set the wake-ups only now, so that these Jobs are not evaluated in this turn: a replay retires them at its
+		// end
+		for _, s := range b.retired {
 			l.wakes.Set(s, l.world.Retired(s).Due(b.time))
 		}
 		l.retries.AfterHints(b.hints, b.time)
@@ -76,7 +78,8 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	if len(b.records) > 0 {
 		l.commit(b, l.urgency.Needed(b.tasks, len(b.back) > 0, l.next-1))
 	}
-	if !l.files.Open(l.log.NextFile()) { // a file's states come first: both divide large states
+	// No snapshot goes on while the newest file still lacks states: both divide large states into parts, one at a time
+	if !l.files.Open(l.log.NextFile()) {
 		l.snapshots.Step(l.next - 1)
 	}
 	return taken, nil

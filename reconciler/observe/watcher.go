@@ -19,7 +19,8 @@ type Watcher struct {
 	jobs     map[events.Stream]*watched
 }
 
-// watched is what the Watcher knows about one Job.
+// watched is what the Watcher knows about one Job. wants holds what our decisions ask for and the other controller has
+// not done.
 type watched struct {
 	wants   map[want]*wish
 	ours    map[verdict]bool // how the Job ends by our decisions so far
@@ -29,7 +30,7 @@ type watched struct {
 
 // wish is something that our decisions ask for, and that the other controller has not done yet.
 type wish struct {
-	since events.Time // time of the first of the decisions, without a break, that ask for it
+	since events.Time // all decisions from this time on have asked for it
 	told  bool
 }
 

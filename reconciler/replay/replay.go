@@ -203,7 +203,8 @@ func (b *turn) decide(s events.Stream) error {
 	w := b.replay.world
 	rec := b.decisions[s]
 	j := w.Subject(s)
-	if j != nil && projector.Compared(j) { // no decision is expected, so a recorded one is reported
+	// Another controller runs the Job, so no decision is expected. A recorded one stays in b.decisions, and is reported
+	if j != nil && projector.Compared(j) {
 		b.replay.wake(s, 0)
 		return nil
 	}
@@ -218,7 +219,9 @@ func (b *turn) decide(s events.Stream) error {
 		recorded = rec.Facts.(*events.Decision)
 	}
 	decided, wake := again(j)
-	if recorded != nil && w.Rules != 0 && recorded.RulesVersion != w.Rules { // a forged version must not hide it
+	// If the decision names another rules version than the controller's start, report that: with a forged version, it
+	// could pass as a decision of other rules
+	if recorded != nil && w.Rules != 0 && recorded.RulesVersion != w.Rules {
 		b.differ(rec.Sequence, s, recorded, decided, fmt.Sprintf(
 			"it says that it is by rules %d, and its controller started with rules %d", recorded.RulesVersion, w.Rules))
 		b.replay.wake(s, wake)
@@ -335,7 +338,7 @@ func (b *turn) overdue() {
 	}
 	limit := b.end.Time.Add(-tolerance)
 	if b.replay.first == 0 || b.replay.first >= limit {
-		return // true for most batches, and saves a scan of all waiting Jobs
+		return // no wait is over, as in most batches: this saves a scan of all waiting Jobs
 	}
 	var late []events.Stream
 	b.replay.first = 0
@@ -358,7 +361,8 @@ func (b *turn) overdue() {
 			continue
 		}
 		delete(b.replay.wakes, s)
-		if b.replay.world.Rules != reconciler.RulesVersion { // the other rules may have waited for something else
+		// If the controller had other rules, the Job may have waited for something else
+		if b.replay.world.Rules != reconciler.RulesVersion {
 			b.replay.count.OtherRules++
 			b.replay.count.Otherwise++
 			continue

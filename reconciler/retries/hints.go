@@ -40,13 +40,13 @@ func (s *Retries) HintOf(j projector.Subject, facts events.Facts) (h Hint, ok bo
 		}
 		h.tries = 1
 		if s.known[f.Command] != nil {
-			h.creates = 2 // the cause of the refusals is gone
+			h.creates = 2 // a create that was refused before has succeeded, so the cause of the refusals is gone
 		}
 	case *events.PodSeen:
 		if !f.Phase.Terminal() {
 			return Hint{}, false
 		}
-		h.later, h.tries = true, 2 // the quota's usage follows within seconds
+		h.later, h.tries = true, 2 // retry later: the quota's usage shows the ended pod only after some seconds
 	case *events.PodGone:
 		h.later, h.tries = true, 2
 	default:

@@ -130,7 +130,8 @@ func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now e
 	k := s.known[name]
 	if k == nil {
 		k = &stood{stream: subject.ID(), asked: now}
-		if retry.Class == events.RefusedTooManyRequests { // the log may not have the time that the server asked for
+		// If the server asked to wait, the log may not say how long: make no early attempt before the next regular one
+		if retry.Class == events.RefusedTooManyRequests {
 			k.wish, _ = retry.Next(&s.world.Settings, now-1)
 		}
 		s.known[name] = k
@@ -141,7 +142,8 @@ func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now e
 	s.count(name, RefusedKind{f.Command.Traits().Name, retry.Class})
 	if k.until != retry.Until {
 		k.until = retry.Until
-		at, _ := retry.Next(&s.world.Settings, s.alive) // an attempt that was due while no controller ran is made now
+		// Count from s.alive: an attempt that was due while no controller ran is made now
+		at, _ := retry.Next(&s.world.Settings, s.alive)
 		if due := s.asks.At(name); k.eager > 0 && due != 0 {
 			at = min(at, due)
 		}
@@ -254,7 +256,8 @@ func (s *Retries) Ask(now events.Time) {
 		switch {
 		case f != nil:
 			next, _ := retry.Next(&s.world.Settings, now)
-			if k.out { // two attempts in progress could both take effect
+			// If an attempt is in progress, make no second one: both could take effect
+			if k.out {
 				s.asks.Set(name, next)
 				continue
 			}

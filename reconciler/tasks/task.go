@@ -8,8 +8,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Of returns the task for a command about s, with all that the executor needs to send it. life is the log's ID and
-// epoch when the command was decided, name the record and place of the command in it.
+// Of returns the task for the command c about s, with all that the executor needs to send it. life is the log's ID and
+// epoch at the time of the decision. name is the command's ID: the record of the decision, and the command's place in
+// it.
 func Of(life events.Identity, s projector.Subject, name events.CommandID, c events.Command) events.Task {
 	t := events.Task{Name: name, Life: life, Stream: s.ID(), Job: s.Reference(), Command: c, Priority: priority(s, c)}
 	if uid := events.PodOf(c); uid != "" {

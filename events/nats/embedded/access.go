@@ -17,7 +17,7 @@ import (
 // The users of the server, which is in this process. Each has a secret as password.
 const (
 	publisher  = "publisher"  // this process; its secret is created at each start and never leaves it
-	gatekeeper = "gatekeeper" // this process in the readers' account; likewise
+	gatekeeper = "gatekeeper" // this process in the readers' account; its secret, too, is created at each start
 	// Owner may do everything except publish to the stream, for example delete durable subscriptions of others.
 	Owner = "owner"
 	// Reader may read the stream and store a position in it, and nothing else.
@@ -55,7 +55,7 @@ func (a *access) Check(c natsd.ClientAuthentication) bool {
 	if c.Kind() != natsd.CLIENT {
 		return false
 	}
-	<-a.ready // the server is still starting; this takes a moment
+	<-a.ready // if the server is still starting, wait until its accounts exist
 	user := c.GetOpts().Username
 	secret, known := a.secrets[user]
 	if !known || subtle.ConstantTimeCompare([]byte(secret), []byte(c.GetOpts().Password)) != 1 {

@@ -140,7 +140,7 @@ func (g *gate) dropped() int {
 	all := 0
 	for _, sub := range g.subs {
 		n, err := sub.Dropped()
-		if err == nil { // otherwise it is closed
+		if err == nil { // otherwise the subscription is closed, and has no count
 			all += n
 		}
 	}
@@ -158,7 +158,7 @@ func (g *gate) acknowledge(ctx context.Context, limit *rate.Limiter, m *nats.Msg
 	if inbox, ok := strings.CutPrefix(m.Reply, inboxes); ok {
 		said.Reply = delivered + inbox
 	}
-	_ = g.ledger.PublishMsg(said) // an error ends with the connection
+	_ = g.ledger.PublishMsg(said) // the error is ignored: without the connection, nothing can be forwarded
 }
 
 // refusal is the reason why a request is not forwarded, for the person who made it.
@@ -193,7 +193,7 @@ func (g *gate) pass(ctx context.Context, request string, data []byte) (*nats.Msg
 	switch kind {
 	case "INFO", "CONSUMER.INFO":
 		data = nil
-	case "STREAM.INFO": // the optional details take long to count
+	case "STREAM.INFO": // drop the reader's options: they ask for details that take long to count
 		data = nil
 	case "STREAM.NAMES", "STREAM.LIST":
 		data, err = only(data, "offset", "subject")

@@ -68,7 +68,7 @@ func start(c Config) (*Server, error) {
 	if s.now, err = begin(&s.config, s.secrets); err != nil {
 		return nil, err
 	}
-	// Clients from outside come last: the connections that this process needs itself are open
+	// Let in clients from outside last, when the connections that this process needs itself are open
 	if s.door, err = openDoor(listen, s.InProcessConn, c.Logger); err != nil {
 		s.now.close()
 		return nil, err

@@ -125,7 +125,8 @@ func (p *pulls) take(ctx context.Context, m *nats.Msg) {
 		p.waitForQueue(ctx, stream)
 		p.asked, p.wanted = 1, messages
 	}
-	_ = p.gate.ledger.PublishRequest(m.Subject, delivered+inbox, data) // an error ends with the connection
+	// The error is ignored: without the connection, nothing can be forwarded
+	_ = p.gate.ledger.PublishRequest(m.Subject, delivered+inbox, data)
 }
 
 // waitForQueue waits until JetStream has sent everything that was in the stream's queue. It sends an empty direct

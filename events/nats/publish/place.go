@@ -14,7 +14,7 @@ import (
 // place says where to go on: with which record of the log, and after which position of the stream.
 type place struct {
 	from      events.Sequence // record to publish next
-	floor     events.Sequence // a record such that all from it up to before from are published
+	floor     events.Sequence // all records from this one up to the one before from are published
 	last      uint64          // newest position of the stream; over core NATS, bytes since the last flush
 	stream    string          // name of the stream
 	created   time.Time       // creation time of the stream: a recreated stream has other positions
@@ -82,8 +82,8 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	switch {
 	case newest != nil:
 		at.last = max(at.last, newest.place)
-		// Another publisher wrote the newest message: a new log replaced ours, an old log came back, or it is another
-		// client
+		// If another publisher wrote the newest message (a new log replaced ours, an old log came back, or it is
+		// another client), look for the newest message of our log
 		if newest.head.ID.Log.LogID != at.logID {
 			newest, err = p.newestOf(ctx, s, info.State.FirstSeq, newest)
 		}
@@ -92,7 +92,7 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 		}
 	case at.last+1 == max(info.Config.FirstSeq, 1): // the stream never held a message
 		at.from, at.floor = 1, 1
-	default: // all its messages were deleted
+	default: // the stream held messages, but all were deleted
 		at.from -= min(p.state.lostBehind(info), at.from-1)
 		p.tellLost(&at, info.Config.Name)
 		at.floor, err = p.oldest(ctx, at.from)
@@ -101,7 +101,7 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	if known := p.state.known(info) + 1; known > at.from {
 		at.from = known // the stream is known to have all records before this one, at other positions
 	}
-	at.floor = min(at.floor, at.from) // a new epoch may begin before the end of the old one
+	at.floor = min(at.floor, at.from) // from may be below floor, as a new epoch may begin before the end of the old one
 	return at, err
 }
 
@@ -152,8 +152,8 @@ func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream s
 	same, err := p.holds(ctx, &newest.head, at.epochs)
 	switch {
 	case err != nil || same:
-	// The operator accepted that the log had lost records, and began a new epoch. Before that, another copy of the log
-	// may have published the lost records
+	// If the operator accepted that the log had lost records, and so began a new epoch, go on with that epoch's first
+	// record: another copy of the log may have published the lost records before
 	case next.restored:
 		at.from, at.floor = next.first, next.first
 	default:

@@ -82,7 +82,7 @@ func (p *Publisher) makeStream(ctx context.Context) (jetstream.Stream, error) {
 		MaxAge:      p.Stream.MaxAge,
 		MaxBytes:    p.Stream.MaxBytes,
 		Duplicates:  duplicates,
-		AllowDirect: true, // replicas also serve subscribers
+		AllowDirect: true, // let replicas, not only the leader, answer reads of subscribers
 
 		AllowAtomicPublish: p.Stream.Replicas > 1,
 	}
@@ -90,7 +90,7 @@ func (p *Publisher) makeStream(ctx context.Context) (jetstream.Stream, error) {
 		c.Name = "jobledger-" + nats.Token(p.Cluster)
 	}
 	if c.MaxAge > 0 && c.MaxAge < c.Duplicates {
-		c.Duplicates = c.MaxAge // the server requires it
+		c.Duplicates = c.MaxAge // the server refuses a stream with Duplicates above MaxAge
 	}
 	s, err := p.js.CreateStream(ctx, c)
 	if err != nil {

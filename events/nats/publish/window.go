@@ -36,7 +36,8 @@ type window struct {
 	room  chan struct{} // holds a token when there may be room again
 }
 
-// sent is a message that was sent and not acknowledged.
+// sent is a message in the window: it was sent, and it or an older one is not acknowledged yet. acked is true once the
+// message itself is acknowledged; it stays in the window until all older ones are, too.
 type sent struct {
 	record events.Sequence
 	place  uint64 // required position in the stream
@@ -115,7 +116,9 @@ func (w *window) take(number uint64, a ack) error {
 	s := &w.queue[number%uint64(len(w.queue))]
 	switch {
 	case a.Sequence == s.place:
-	case a.Duplicate && number == w.first: // for a later message, it is unknown whether those before it are stored
+	// The stream has the record already, at another position. This is trusted only for the oldest message: for a later
+	// one, it is unknown whether the messages before it are stored
+	case a.Duplicate && number == w.first:
 		return &movedError{s.record, a.Sequence}
 	default:
 		return errLostPlace

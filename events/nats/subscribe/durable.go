@@ -36,7 +36,9 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	}
 	config := consumer.CachedInfo().Config
 	patience := config.AckWait
-	if patience < time.Second { // the previous subscriber was killed while it had set AckWait to hurry
+	// If AckWait is short, the previous subscriber shortened it to get unacknowledged messages back soon, and was
+	// killed before it restored the usual value
+	if patience < time.Second {
 		patience = ackWait
 	}
 	hurried := consumer.CachedInfo().NumAckPending > 0 && s.setPatience(ctx, f.stream, &config, hurry)
@@ -150,7 +152,8 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 	if err := s.same(&info.Config); err != nil {
 		return nil, err
 	}
-	// A subscriber that is alive requests more messages before it has acknowledged all
+	// If no request waits at the server although messages are unacknowledged, look again after a moment: another
+	// subscriber that is alive requests more messages before it has acknowledged all
 	if info.NumWaiting == 0 && info.NumAckPending > 0 {
 		dial.Wait(ctx, blink)
 		if info, err = consumer.Info(bound); err != nil {

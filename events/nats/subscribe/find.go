@@ -29,7 +29,8 @@ func newFinder(s jetstream.Stream, info *jetstream.StreamInfo, cluster string) *
 	}
 }
 
-// reach reads the bounds of the stream again if place is not before f.end.
+// reach makes sure that f knows the stream as far as the position place: if place is not before f.end, it reads the
+// stream's bounds again.
 func (f *finder) reach(ctx context.Context, place uint64) error {
 	if place < f.end {
 		return nil

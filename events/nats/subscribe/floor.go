@@ -11,7 +11,7 @@ import (
 // or not requested. Positions in the stream cannot replace it: a stream that is recreated, restored or refilled has old
 // records at new positions.
 type floor struct {
-	next     []nats.ID       // one per log; that of the newest event is last
+	next     []nats.ID       // the first such record of each log; the log of the newest event is last
 	sequence events.Sequence // for a log whose ID is not known yet: the first record, as sequence only; else 0
 }
 

@@ -90,7 +90,7 @@ func (s *subscriber) prove(ctx context.Context) error {
 	s.proved = time.Now()
 	for _, h := range s.holes {
 		switch {
-		// The stream with the hole was deleted; its messages will not be delivered from another stream
+		// If the stream with the hole was deleted, its messages are lost: another stream will not deliver them
 		case !h.stream.Equal(s.created):
 			s.fell(h, &nats.Head{})
 		case h.place < oldest.place:

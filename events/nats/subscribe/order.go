@@ -207,7 +207,7 @@ func (l *life) fill(s events.Sequence) {
 type Gap struct {
 	Log      events.Identity
 	Stream   events.Stream   // the stream of the records; zero for all subscribed ones
-	From, To events.Sequence // both are missing; From is 0 when the beginning is unknown
+	From, To events.Sequence // first and last record of the range; From is 0 when the beginning is unknown
 	Floor    events.Sequence // records before it were perhaps never published, because the log no longer had them
 }
 

@@ -77,7 +77,7 @@ func (s *subscriber) next(
 		return err
 	})
 	if err == nil {
-		err = ctx.Err() // buffered messages come even after ctx has ended
+		err = ctx.Err() // Next returns buffered messages even after ctx has ended
 	}
 	if err != nil {
 		return nil, nil, err
@@ -103,7 +103,7 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 	if err != nil {
 		return s.unreadable(ctx, m, at.number, err)
 	}
-	if s.floor.sequence > 0 { // the stream was empty at first, so its log was unknown
+	if s.floor.sequence > 0 { // the stream was empty when Run began, so the log's ID was unknown
 		first := nats.ID{Log: e.ID.Log, Sequence: s.floor.sequence}
 		s.floor.raise(first)
 		s.order.Expect(first)

@@ -128,7 +128,7 @@ type subscriber struct {
 	notKept   string    // last error of State; empty after a success
 	lost      gaps      // missing records that no event has reported yet
 	holes     []hole    // skipped positions that are not checked yet
-	proved    time.Time // time of the last check
+	proved    time.Time // time of the last check of the holes
 	acked     string    // reply subject of the last acknowledgement
 	taken     uint64    // number of events taken
 	trouble   bool      // Trouble was called with an error, and not with nil since
@@ -258,7 +258,8 @@ func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	}
 	s.order.Expect(first)
 	s.floor.raise(first)
-	switch { // an empty stream reveals no record
+	// If the stream is empty, no first record is known. Keep the time that was asked for instead
+	switch {
 	case first.Log != (events.Identity{}):
 	case s.Start.kind == fromNow:
 		s.asked = events.At(f.stream.CachedInfo().TimeStamp)
@@ -281,14 +282,17 @@ func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 			return 0, err
 		}
 		if there == nil || there.place > s.place || s.floor.behind(there.head.ID) {
-			if s.place+1 < f.first && len(s.lost) == 0 { // messages were purged while the connection was broken
+			// If messages were purged while the connection was broken, report the gap
+			if s.place+1 < f.first && len(s.lost) == 0 {
 				err = s.lacks(ctx, f, next)
 			}
 			return s.place + 1, err
 		}
 	}
 	for i := range s.holes {
-		s.holes[i].stream = time.Time{} // prove then reports these records as missing: deliver skips them
+		// No stream has the zero time, so prove reports these records as missing. That is right: deliver would skip
+		// them
+		s.holes[i].stream = time.Time{}
 	}
 	return f.after(ctx, preceding(next))
 }

@@ -97,7 +97,7 @@ func (s *subscriber) doubt() (first nats.ID, stream time.Time) {
 		first, stream = nats.ID{Log: s.holes[0].log, Sequence: s.holes[0].from}, s.holes[0].stream
 	}
 	if len(s.lost) > 0 && (first.Log != s.lost[0].Log || s.lost[0].From < first.Sequence) {
-		// Without a creation time: the record is certainly missing
+		// The creation time stays zero if the record is certainly missing, not just in doubt
 		first, stream = nats.ID{Log: s.lost[0].Log, Sequence: s.lost[0].From}, time.Time{}
 	}
 	return first, stream

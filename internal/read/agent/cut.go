@@ -15,8 +15,8 @@ type beside struct {
 	Answer json.RawMessage `json:"answer"`
 }
 
-// fitted returns the answer as JSON of at most most bytes. While it is longer, fitted cuts the longest list in half.
-// cut has a text for each shortened list: "answer.items: 15 of 60 items".
+// fitted returns the answer as JSON with at most `most` bytes. While it is longer, fitted cuts the longest list in
+// half. cut has a text for each list that was shortened: "answer.items: 15 of 60 items".
 func fitted(answer []byte, most int) (out json.RawMessage, cut []string, err error) {
 	if len(answer) <= most {
 		var b bytes.Buffer

@@ -14,7 +14,7 @@ const (
 	MostJSON = 48 << 10 // size of the JSON
 
 	mostQuote = 900 // largest size of one quote: a kubelet's message of 4 KiB is cut to 900 bytes
-	reserved  = 240 // kept free in the Markdown, for last lines that say what was cut
+	reserved  = 240 // bytes of the Markdown that stay free for its last line, which says what was cut
 )
 
 // marks replaces the characters with which a text could end the quote that it stands in, and the backtick, which begins

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Limits of the tool records, in records.
+// Limits of the tool records: how many records a list has, and how many later records are searched for effects.
 const (
 	mostRecords = 40
 	mostLooked  = 500 // later records that are searched for effects of a record
@@ -127,7 +127,8 @@ func (a *asking) chosen(ctx context.Context, q history.Query) (all []events.Reco
 	return all, nil
 }
 
-// one adds a record as one line to the Markdown.
+// one adds record r to the Markdown as one line. label is the beginning of the line: RECORD, LED TO IT (a cause) or IT
+// LED TO (an effect).
 func (a *asking) one(label string, names *words.Names, r *events.Record) {
 	text := fmt.Sprintf("%s %s %s: %s", words.Zone{}.Moment(r.Time), names.Object(r), r.Kind, names.Detail(r))
 	a.text.line(label, text, uint64(r.Sequence))

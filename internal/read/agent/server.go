@@ -71,7 +71,7 @@ func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallT
 	defer done()
 	a.src = src
 	a.src.Note = a.note
-	a.src.Behind = func(string) {} // these remarks name flags of the command, which a model cannot use
+	a.src.Behind = func(string) {} // drop these remarks: they name flags of the command line, which a model cannot use
 	_, head, err := a.src.Head(ctx)
 	if err != nil {
 		return refused(err)

@@ -141,7 +141,9 @@ var Next = &Question[NextParams, DueNext]{
 		src.finder().NoteOlder(lives[1:])
 		cron, unread := duetimes.Newest(ctx, src.Source, lives[0], 0)
 		if unread != nil && !(src.Beside(unread) && cron != nil && cron.Seen != nil) {
-			return nil, unread // if the schedule is known, damage does not matter: the newest readable one is used
+			// No version of the CronJob could be read, so its schedule is unknown. (If one could be read, damage of the
+			// log does not matter: its schedule is used.)
+			return nil, unread
 		}
 		begin := cron.DueAfter(src.Clock())
 		if p.after != "" {

@@ -66,7 +66,8 @@ var Explain = &Question[ExplainParams, explain.Answer]{
 			answer, err = p.jobOrPod(ctx, src, at)
 		}
 		if bad := src.firstDamage(); answer != nil && answer.Damaged == 0 && bad != nil {
-			// The answer does not name this damage so far: it is in the records of another object.
+			// If the damage is in the records of another object that explain read, the answer does not name it yet:
+			// name it here.
 			answer.Damaged, answer.Resumed = uint64(max(bad.At, 1)), uint64(bad.Next)
 		}
 		return answer, err

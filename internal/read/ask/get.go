@@ -105,7 +105,7 @@ var Get = &Question[GetParams, State]{
 		if p.at.Given() {
 			src.asOf(state.AsOf())
 		}
-		return state, err // if the log is damaged, state is as of the last record before the damage
+		return state, err // if err is damage of the log, state is as of the last record before the damage
 	},
 }
 

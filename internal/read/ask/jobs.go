@@ -99,7 +99,7 @@ func page[A any](answer *A, items int, more string, src Source, err error) (*A, 
 	case err != nil && (!src.Beside(err) || items == 0 && more == ""):
 		return nil, err
 	}
-	return answer, err // the items that could be read, and the damage of the log
+	return answer, err // err is nil, or damage of the log: then the answer has the items that could be read
 }
 
 // JobsParams are the parameters of Jobs: those of a list, a label selector, and --why (say why each Job is as it is).
@@ -157,7 +157,7 @@ var Jobs = &Question[JobsParams, history.JobsPage]{
 		q := p.query()
 		told := src
 		if p.after != "" {
-			told.Note = func(string) {} // the first page had these remarks
+			told.Note = func(string) {} // if this is not the first page, drop its remarks: the first page had them
 		}
 		if q.Since, _, err = p.span.In(ctx, told); err != nil {
 			return nil, err

@@ -134,7 +134,7 @@ var Failures = &Question[FailuresParams, failures.Failures]{
 		src.NoteUnlisted(ctx)
 		found, err := failures.Find(ctx, src.Source, q)
 		if err != nil && found.Looked == 0 {
-			return nil, err // no Job could be read: "0 failed" would be false
+			return nil, err // if no Job could be read, return the error alone: an answer "0 failed" would be false
 		}
 		return &found, err
 	},
@@ -165,7 +165,7 @@ var Plan = &Question[PlanParams, plan.Plan]{
 		}
 		made, err := plan.Read(ctx, src.Source, q)
 		if err != nil && len(made.Owners) == 0 {
-			return nil, err // no Job could be read: an empty plan would be false
+			return nil, err // if no Job could be read, return the error alone: an empty plan would be false
 		}
 		return made, err
 	},

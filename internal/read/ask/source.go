@@ -33,8 +33,8 @@ type Source struct {
 	// controller can be asked.
 	NotListed func(context.Context) string
 	// Elsewhere sends the question to another process that has the log, such as a reader (jobledger serve, which
-	// answers many users). there is true if the answer is in Remote.Answer, even if there is also an error. If
-	// Elsewhere is nil, this process answers.
+	// answers many users). It returns true (result there) if the answer is in Remote.Answer, even if there is also an
+	// error. If Elsewhere is nil, this process answers.
 	Elsewhere func(context.Context, Remote) (there bool, err error)
 }
 

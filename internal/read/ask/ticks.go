@@ -75,7 +75,9 @@ var Ticks = &Question[TicksParams, DueTicks]{
 		}
 		if len(answer.Items) == 0 && answer.Due == nil {
 			if unread != nil {
-				return nil, unread // the error alone: an empty list would say that there were no due times
+				// If nothing could be read, return the error alone: an empty list would say that there were no due
+				// times.
+				return nil, unread
 			}
 			if answer.UID == "" {
 				return nil, which.Unknown("the log knows no %s", words.Clean(stream.String()))
@@ -108,7 +110,7 @@ type DueTicks struct {
 	// OtherLives lists the other CronJobs that had the same name, the newest first.
 	OtherLives []which.Life `json:"otherLives,omitempty"`
 
-	entries []tickOf // where each of Items comes from
+	entries []tickOf // for each of Items, the entry that it was made from
 }
 
 // life chooses the CronJob that existed at the point --at, from lives, the streams (records) of all CronJobs with the
@@ -129,11 +131,13 @@ func (p *TicksParams) life(
 		return s, 0, 0, err
 	}
 	src.asOf(job.AsOf)
-	// An error of the log is not returned here: the caller gets it when it reads the stream.
+	// LifeAt may have returned damage of the log as err. Drop it here: the caller reads the same records next, and
+	// meets the damage again.
 	return s, events.Sequence(job.AsOf.Sequence), events.Time(job.AsOf.Time), nil
 }
 
-// missing sets PassedOver and Unrecorded: how many records the log may lack since the first due time of the answer.
+// missing sets PassedOver (times over the log budget) and Unrecorded (versions without a record) for the time that the
+// answer covers: from its first due time on, but not before since.
 func (a *DueTicks) missing(ctx context.Context, src Source, parts []*duetimes.CronJob, since events.Time) error {
 	if len(a.Items) > 0 {
 		since = max(since, events.Time(a.Items[0].First))

@@ -137,7 +137,7 @@ func Since(text string, now time.Time, zone words.Zone) (events.Time, error) {
 	return w.Before(now, 0), err
 }
 
-// settling is the input for the choice of an instant: which day a time of day means depends on it.
+// settling has what is needed to choose the day of a time of day such as 15:04.
 type settling struct {
 	// now is the time by the controller's clock; without a running controller, that of this machine.
 	now time.Time
@@ -147,8 +147,8 @@ type settling struct {
 	live bool // a controller is running
 }
 
-// settle reads the time and the end of the log, which give the given times a day. It reads the end only if one of the
-// times is a time of day.
+// settle reads what is needed to choose the day of a time of day such as 15:04: the present time, and the end of the
+// log. It reads the end only if one of the given times is a time of day.
 func (s Source) settle(ctx context.Context, times ...which.When) (settling, error) {
 	out := settling{now: s.Clock()}
 	for _, w := range times {
@@ -177,7 +177,7 @@ func (s Source) noteEnd(ctx context.Context, since events.Time) error {
 	}
 	_, head, err := s.Head(ctx)
 	if now, live := s.Now(ctx); live == nil && now != 0 {
-		return err // a controller is running, and records what happens
+		return err // if a controller runs, the log is up to date, and no remark is needed
 	}
 	if err == nil && head.Time < since {
 		s.note("the log ends at %s, before --since", words.Zone{}.Second(head.Time))

@@ -46,7 +46,8 @@ type dueRange struct {
 	first  events.Time
 }
 
-// count is Count without the cache. It returns mostCounted for more due times, and 0 if the schedule is not known.
+// count counts the due times of entry e (due times with the same outcome), without the cache of Count. It returns
+// mostCounted if there are as many or more, or if their range is too long to count, and 0 if the schedule is not known.
 func (c *CronJob) count(e *Entry) (n int) {
 	s, err := c.of(e.by)
 	if err != nil {
@@ -226,7 +227,9 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	for i := range all {
 		e := &all[i]
 		if e.Fate == 0 && !c.Elsewhere && c.Ledger != nil && !c.Seen.Suspend {
-			continue // our controller must start it: see c.Ledger below
+			// This due time has no outcome, and our own controller runs the CronJob: whether it may still start follows
+			// from c.Ledger, below.
+			continue
 		}
 		if e.First <= at && at <= e.Last && c.has(e, t) {
 			return Verdict{Entry: e, Open: e.Fate == 0 && at == e.Last}
@@ -271,7 +274,9 @@ func (c *CronJob) unlooked(at events.Time) bool {
 		return false
 	}
 	by := l
-	for i := range c.timings { // c.Ledger has the old schedule until a decision
+	// After an edit, c.Ledger has the old schedule until the next decision: use the schedule that was in force at the
+	// instant.
+	for i := range c.timings {
 		if t := &c.timings[i]; t.from <= at && !t.same(l) {
 			by, looked = &t.by, max(looked, t.from)
 		}

@@ -120,7 +120,9 @@ func (c *CronJob) LookBack(ctx context.Context, src history.Source, s events.Str
 		case newer != nil && differs:
 			found = append(found, Change{Before: f, After: after, By: newer.Evidence.Edit, Record: newer.Sequence, At: newer.Time, Was: was})
 		case newer == nil && !differs && len(c.Changes) > 0 && c.Changes[0].Was == Place{}:
-			c.Changes[0].Was = was // reading began with a whole state, which names no record
+			// Reading began with a checkpoint (a record with the whole state), which does not say which record has the
+			// version before the change: set it now.
+			c.Changes[0].Was = was
 		}
 		kept := r
 		after, newer = f, &kept

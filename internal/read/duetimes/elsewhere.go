@@ -23,7 +23,8 @@ func (c *CronJob) begin(f *events.CronJobSeen) {
 }
 
 // ledger returns the newest state of the due-time ledger: through which instant due times are decided, and which one is
-// open. It returns nil before the CronJob was first seen.
+// open. Before the first decision, it is the state with which the ledger begins (c.begun); nil if the CronJob was not
+// seen yet.
 func (c *CronJob) ledger() *events.TickLedger {
 	if c.Ledger != nil {
 		return c.Ledger

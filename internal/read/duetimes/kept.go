@@ -71,8 +71,8 @@ func (k *keeping) seen(run *events.RunSeen) {
 	k.runs[run.Job] = run
 }
 
-// left processes the record that a Job was deleted, or belongs to the CronJob no more. No later record will show its
-// end.
+// left forgets a Job that was deleted, or that the CronJob does not own any more: no later record will show its end. If
+// the Job was deleted, left notes this in k.gone.
 func (k *keeping) left(f *events.RunGone) {
 	delete(k.runs, f.Job)
 	if f.Left || f.Other {
@@ -131,7 +131,7 @@ func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 		s, still := keeps[uid]
 		switch span := &k.spans[i]; {
 		case still && span.Unseen && !s.Unseen:
-			*span = s // a record shows the Job, which before was only known from status.active
+			*span = s // until now only status.active named the Job; now a record shows it
 		case !still || s.Unseen != span.Unseen:
 			span.Until, span.Last = at.At, at
 			delete(k.open, uid)

@@ -64,9 +64,9 @@ type CronJob struct {
 	seenRuns  []events.RunSeen       // Jobs that were seen, for due times that are not in Entries
 	firstSeen map[types.UID]events.Time
 
-	seenIn      Place               // record with the version Seen; zero if it comes from a stored state
+	seenIn      Place               // record with the version Seen; zero if reading began with a checkpoint that has it
 	firstSeenAs *events.CronJobSeen // first version of the CronJob in the part that was read
-	found       Place               // first record with the CronJob's object; zero after a stored state
+	found       Place               // first record with the CronJob's object; zero if reading began with a checkpoint
 	untold      []Entry             // computed outcomes of due times (Untold); nil until computed
 	behind      events.Sequence     // first record after the damage that ended reading; 0 if unknown
 }
@@ -158,7 +158,8 @@ func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*C
 	var bad *store.CorruptError
 	if errors.As(unread, &bad) && from == 0 && bad.At > 1 {
 		through = bad.At - 1
-		from, _ = Before(ctx, src, s, n, through) // no later record has the whole state: read what precedes the damage
+		// If no checkpoint (a record with the whole state) follows the damage, read the records before the damage.
+		from, _ = Before(ctx, src, s, n, through)
 	} else if unread != nil && (from == 0 || !src.Beside(unread)) {
 		return nil, unread
 	}
@@ -180,7 +181,8 @@ func Since(ctx context.Context, src history.Source, s events.Stream, t events.Ti
 		return nil, err
 	}
 	c, err := ReadSpan(ctx, src, s, Span{From: from})
-	if err == nil && c.Told >= t { // the clock was set back
+	// If the clock was set back, the checkpoint with which reading began may already be past t: read all records.
+	if err == nil && c.Told >= t {
 		return Read(ctx, src, s)
 	}
 	return c, err
@@ -218,7 +220,8 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 	end, err := Newest(ctx, src, s, 0)
 	switch {
 	case end != nil && !end.Cut && src.Beside(err) && end.Told != 0 && at > end.Told:
-		return end, nil // only records before the end part are damaged, and the end part has the instant
+		// If only records before this end part are damaged, and the end part has the instant, the end part is enough.
+		return end, nil
 	case err != nil:
 		return nil, err
 	case end.Told == 0 || at > end.Told:
@@ -236,7 +239,9 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 	if err != nil {
 		return nil, err
 	}
-	if c.Told >= at { // the outcome was recorded before the due time: the clock was set back
+	// If the clock was set back, the checkpoint with which reading began may already have the outcome: read all
+	// records.
+	if c.Told >= at {
 		if c, err = Read(ctx, src, s); err != nil {
 			return nil, err
 		}
@@ -366,7 +371,9 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 				c.Blind, c.BlindBy = r.Time, r.Sequence
 				continue
 			}
-			if c.Blind != 0 { // CronJobs were recorded up to here: these settings say who started their Jobs
+			// If newer settings do not record CronJobs (Blind), these older settings say who started their Jobs until
+			// then.
+			if c.Blind != 0 {
 				c.Elsewhere = settings.CronJobs && !settings.RunsCronJobs()
 			}
 			return nil

@@ -50,7 +50,7 @@ func (c *CronJob) take(r *events.Record) error {
 	case *events.RunSeen:
 		c.sighted(f, r.Time)
 	case *events.StoredState:
-		if c.Seen == nil { // otherwise the records that were read have the same state
+		if c.Seen == nil { // a checkpoint tells nothing new, unless reading begins with it
 			return c.takeState(r, f)
 		}
 	}
@@ -90,7 +90,9 @@ func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 		c.kept.since = since
 	}
 	c.firstSeenAs = c.Seen
-	c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status of the object shows it later
+	// This is the newest due time that started. status.lastScheduleTime, which is in the object, may show it only
+	// later.
+	c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule()))
 	c.timedBefore(stored)
 	for _, run := range stored.GetRuns() {
 		seen := events.RunFromWire(run.GetFacts())
@@ -145,19 +147,21 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 	if l := step.Ledger; l != nil {
 		c.Ledger = l
 		for len(c.timings) > 1 && !c.timings[0].same(l) {
-			c.timings = c.timings[1:] // all due times of that schedule have an outcome
+			// A decision uses a newer schedule, so all due times of the older one have an outcome.
+			c.timings = c.timings[1:]
 		}
 	}
 }
 
-// holds reports whether the newest Hold (why a due time cannot start) is the same as in l, the state of due times after
-// a decision. Each refused create of a Job repeats it in a record.
+// holds reports whether l, the state of due times after a decision, has the same Hold (why a due time cannot start) as
+// c.Holds has last. It is then not added again: each refused create of a Job repeats it in a record.
 func (c *CronJob) holds(l *events.TickLedger) bool {
 	n := len(c.Holds)
 	return n > 0 && c.Holds[n-1].Due == l.Open && c.Holds[n-1].By == l.Hold
 }
 
-// sighted processes a record that shows a Job of the CronJob: it notes the Job's due time, if no record tells that yet.
+// sighted processes a record that shows a Job of the CronJob. If the Job was created for a due time, and was not seen
+// before, it notes the Job and when it was seen.
 func (c *CronJob) sighted(f *events.RunSeen, at events.Time) {
 	if c.firstSeen == nil {
 		c.firstSeen = map[types.UID]events.Time{}

@@ -23,7 +23,8 @@ type timing struct {
 	found bool              // a listing showed the schedule: it was changed while nobody watched
 }
 
-// countsBy returns the schedule, the time zone and the hash of the zone rules of a version of the CronJob.
+// countsBy returns a TickLedger with what the due times of a version of the CronJob follow from: its schedule, its time
+// zone, and the hash of the zone rules. Its other fields are unset.
 func countsBy(f *events.CronJobSeen) events.TickLedger {
 	by := events.TickLedger{Schedule: f.Schedule, TimeZone: f.TimeZone}
 	of := history.TimingOf(f)
@@ -48,8 +49,8 @@ func (c *CronJob) timed(by *events.TickLedger, from events.Time, found bool) {
 	}
 }
 
-// timedBefore notes the earlier schedules in w, the stored state with which reading began. It has those schedules with
-// due times that are not decided yet.
+// timedBefore notes the schedules that were in force before the present one. It takes them from w, the checkpoint with
+// which reading began, which has only the earlier schedules with due times that are not decided yet.
 func (c *CronJob) timedBefore(w *pb.CronJobState) {
 	from := events.Time(0)
 	for _, p := range w.GetPast() {
@@ -77,14 +78,16 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 	out := []Entry{}
 	through := max(by.Through, by.Open)
 	if c.Elsewhere {
-		through = by.Through // what our controller held back is now up to the other controller
+		// If another controller runs the CronJob now, it decides about the due time that our controller held back
+		// (by.Open): compute that one, too.
+		through = by.Through
 	}
 	l := ticks.Begin(through.Go())
 	end := c.now
 	if c.Gone != 0 {
 		end = min(c.Gone, c.now)
 	}
-	// The CronJob was deleted before its open due time started.
+	// If the CronJob was deleted while a due time was open, the outcome of that due time is Deleted.
 	if c.Gone != 0 && by.Open != 0 && len(c.timings) > 0 && !c.Elsewhere {
 		open := ticks.Entry{First: by.Open.Go(), Last: by.Open.Go(), Fate: ticks.Deleted}
 		out = append(out, c.entryOf(&c.timings[0], c.kept.since, &open, nil))
@@ -101,7 +104,8 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 		v := &ticks.View{Schedule: s, None: err != nil, Anchor: since.Go(), Gaps: c.gaps}
 		add := func(all []ticks.Entry, run *events.RunSeen) {
 			for j := range all {
-				// A start of the last due time covers the skipped ones.
+				// If our own controller runs the CronJob, it skips a due time only for a later one: Into is the due
+				// time that started instead.
 				if e := &all[j]; e.Fate == ticks.Skipped && !c.Elsewhere {
 					e.Into = all[len(all)-1].Last
 				}
@@ -110,7 +114,7 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 		}
 		for ; len(starts) > 0 && (last || starts[0].Due <= until); starts = starts[1:] {
 			add(l.See(v, starts[0].Due.Go()), &starts[0])
-			since = max(since, starts[0].Due) // @every counts from this start
+			since = max(since, starts[0].Due) // @every counts from the newest start
 			v.Anchor = since.Go()
 		}
 		switch {
@@ -118,14 +122,16 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 			add(l.Drop(v, until.Go(), ticks.Replaced), nil)
 		case c.Gone != 0:
 			add(l.Drop(v, until.Go(), ticks.Deleted), nil)
-		case c.unlisted != nil && c.Elsewhere: // Jobs that were started since the last watch are not listed yet
+		// While a listing runs, Jobs that were started since the last watch may not be listed yet: the outcome is
+		// unknown.
+		case c.unlisted != nil && c.Elsewhere:
 			add(l.Drop(v, until.Go(), ticks.Unknown), nil)
 		case c.Blind != 0:
 			v.Gaps = append(slices.Clone(v.Gaps), ticks.Gap{From: c.Blind.Go(), Until: until.Go()})
 			all := l.Drop(v, until.Go(), ticks.Unknown)
 			for j := range all {
 				if all[j].Fate == ticks.Skipped && !c.Elsewhere {
-					all[j].Fate = 0 // no decision was made about it
+					all[j].Fate = 0 // our controller made no decision about it, so it has no outcome
 				}
 			}
 			add(all, nil)
@@ -164,7 +170,7 @@ func (c *CronJob) entryOf(t *timing, since events.Time, e *ticks.Entry, run *eve
 // due times. No entry has them yet.
 func (c *CronJob) startsAfter(through events.Time) (all []events.RunSeen) {
 	if !c.Elsewhere {
-		return nil // entries already have what our own controller started
+		return nil // what our own controller started is in entries already
 	}
 	for i := range c.seenRuns {
 		if r := c.seenRuns[i]; r.Due > through && !r.Manual {
@@ -178,7 +184,8 @@ func (c *CronJob) startsAfter(through events.Time) (all []events.RunSeen) {
 		newest = all[n-1].Due
 	}
 	if c.Seen != nil && c.Seen.LastSchedule > newest && c.isInstant(c.Seen.LastSchedule) {
-		all = append(all, events.RunSeen{Due: c.Seen.LastSchedule}) // only status.lastScheduleTime tells of this start
+		// For this start, status.lastScheduleTime is the only evidence.
+		all = append(all, events.RunSeen{Due: c.Seen.LastSchedule})
 	}
 	return all
 }
@@ -214,8 +221,9 @@ func (c *CronJob) Unstarted() *Entry {
 	return nil
 }
 
-// findGaps reads in which times nobody watched the cluster, up to record through. It does so only if a listing showed a
-// change that no watch had reported.
+// findGaps finds the times in which nobody watched the cluster, up to record through, and puts them into c.gaps. A
+// listing that is still running is one. It reads the others only if a listing showed a change that no watch had
+// reported.
 func (c *CronJob) findGaps(ctx context.Context, src history.Source, through events.Sequence) error {
 	by := c.ledger()
 	if c.unlisted != nil {

@@ -18,7 +18,9 @@ func Unnamed(text, job string) string {
 	if job == "" {
 		return text
 	}
-	if !utf8.ValidString(job) { // no valid name in Kubernetes, and no valid regular expression
+	// A text that is not UTF-8 is no name in Kubernetes, and cannot be part of a regular expression: replace it as it
+	// is.
+	if !utf8.ValidString(job) {
 		return strings.ReplaceAll(text, job, "*")
 	}
 	return regexp.MustCompile(regexp.QuoteMeta(job)+suffix).ReplaceAllString(text, "*")

@@ -10,7 +10,7 @@ import (
 // Unrecorded counts the versions of a Job and its pods that were seen and got no record. Later records have the number.
 type Unrecorded struct {
 	Versions uint64
-	told     []Mark // the first records that have this number
+	told     []Mark // the first records that say that versions got no record
 }
 
 func (u *Unrecorded) Learn(r *events.Record) {

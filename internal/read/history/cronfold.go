@@ -24,10 +24,13 @@ type CronAccount struct {
 	Deleted     events.Sequence // record of the object's deletion; 0 while it exists
 	Rewound     events.Sequence // new epoch (restored cluster) since which the CronJob was not seen; else 0
 
-	job      *projector.CronJob
-	told     *cronjob.Told // job.Told: numbers of records, such as that of the newest decision; kept when job is freed
-	summary  *CronSummary  // set instead of job when the CronJob is gone, if Fold.Brief is set
-	due      *Tick         // newest due time with an outcome, from the stored summary that RecallCron was given
+	job *projector.CronJob
+	// told is job.Told, which has numbers of records, such as that of the newest decision. It stays when job is freed.
+	told    *cronjob.Told
+	summary *CronSummary // set instead of job when the CronJob is gone, if Fold.Brief is set
+	// due is the newest due time with an outcome, by the stored summary with which the fold began; nil if it began
+	// without a summary.
+	due      *Tick
 	names    words.Names
 	recalled bool // the method recall has read the records that told names
 }
@@ -93,7 +96,9 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 	}
 	a.take(r)
 	if !f.Brief {
-		if begins && after != nil { // commands that have not ended may be older than the checkpoint
+		// The fold of this CronJob begins with this record. If it is a checkpoint, commands may be open that were
+		// issued before it: learn them from the state.
+		if begins && after != nil {
 			for _, c := range after.Flights() {
 				a.names.Issued(a.Stream, c.Name(), c.Command)
 			}
@@ -104,7 +109,7 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 		s := CronSummaryOf(a)
 		a.summary, a.job = &s, nil
 		if a.told != nil {
-			told := *a.told // a copy, so that the memory of the whole state, of which Told is a part, can be freed
+			told := *a.told // a copy: a pointer into the state (job) would keep the memory of the whole state in use
 			a.told = &told
 		}
 	}
@@ -139,8 +144,8 @@ func (a *CronAccount) note(r *events.Record) {
 	}
 }
 
-// ended updates Trouble at the end of a command: it keeps a failure, and a success of the same sort of command clears
-// it.
+// ended updates Trouble (the newest failure of each sort of command) when a command ends: a failure is kept, and a
+// success of the same sort of command clears it.
 func (a *CronAccount) ended(r *events.Record, f *events.CommandEnded) {
 	t := f.Type.Traits()
 	if t == nil {

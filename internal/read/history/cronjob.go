@@ -138,7 +138,9 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 	}
 	v.LastDue, v.Due, v.Runs = a.lastDue(), openOf(&c.Ledger, c.Told.Held), a.runs()
 	if c.Sight.Observing || v.Gone {
-		v.Due = nil // unset for a deleted CronJob; setNext computes it for one that another controller runs
+		// A deleted CronJob has no open due time. For one that another controller runs, setNext computes the open due
+		// time.
+		v.Due = nil
 	}
 	if a.Rewound != 0 {
 		v.Notes = []string{fmt.Sprintf(
@@ -151,13 +153,15 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 			v.Trouble = append(v.Trouble, *t)
 		}
 	}
-	if d := a.Decision; d != nil && d.Sequence == a.told.Decided { // else it is of an earlier epoch (life of the log)
+	// If the newest decision is of an earlier epoch (life of the log), its number differs: then do not show it.
+	if d := a.Decision; d != nil && d.Sequence == a.told.Decided {
 		v.LastDecision = decisionOf(d, a.Stream, &a.names)
 	}
 	return v
 }
 
-// lastDue returns the newest due time that has an outcome (started, skipped); nil if there is none.
+// lastDue returns the newest due time that has an outcome (started, skipped). If the folded records tell none, it is
+// that of the summary with which the fold began (a.due); nil if there was no summary.
 func (a *CronAccount) lastDue() *Tick {
 	if a.told == nil || a.told.DueAt == 0 {
 		return a.due

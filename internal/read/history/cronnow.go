@@ -104,7 +104,7 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 	case CronSuspended, CronHeld, CronRunning, CronWaiting, CronDeleting:
 	}
 	if p.listing && !p.managed {
-		return state, reason, nil // the listing may still show that a Job was started for the due time
+		return state, reason, nil // while a listing runs, it may still show that a Job was started for the due time
 	}
 	first, last := rules.passed(p.timing, p.through, now)
 	if last != 0 && (!p.managed || open == nil) {
@@ -117,7 +117,9 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 	if p.managed && open.Says == words.Undecided {
 		since, grace = events.Time(cmp.Or(open.First, open.At)), GraceUndecided(p.deadline)
 	}
-	late := now.Sub(since) >= grace || !p.managed && open.First != 0 // another controller starts only the last one
+	// If another controller has missed several due times (First is set), the CronJob is late at once: that controller
+	// starts only the last one.
+	late := now.Sub(since) >= grace || !p.managed && open.First != 0
 	switch {
 	case !p.managed && p.hold != events.NotHeld:
 		state, reason = CronHeld, open.Says
@@ -130,7 +132,7 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 func (p *passing) openAt(first, last events.Time) *OpenDue {
 	out := &OpenDue{At: recordjson.Instant(last), Hold: p.hold.String(), Says: words.WaitText(p.hold)}
 	switch {
-	case p.managed && p.state == CronSuspended: // our controller decides nothing while the CronJob is suspended
+	case p.managed && p.state == CronSuspended: // while the CronJob is suspended, our controller decides nothing
 		out.Hold, out.Says = events.HeldSuspended.String(), words.WaitText(events.HeldSuspended)
 	case p.managed:
 		out.Hold, out.Says = "", words.Undecided
@@ -188,8 +190,8 @@ func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time)
 	return nil
 }
 
-// settle brings the summary of one CronJob up to time now. settings are those of the controller; listing says that it
-// is listing Jobs or CronJobs.
+// settle brings the summary of one CronJob up to time now: its state, its open due time and its next one. settings are
+// those of the controller; listing says that a listing of Jobs or CronJobs is running.
 func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, listing bool, now events.Time) {
 	t := Timing{Schedule: s.Schedule, TimeZone: s.TimeZone, Hash: func(string) string { return s.ZoneHash }, Anchor: events.Time(s.LastSchedule)}
 	if t.Anchor == 0 {

@@ -73,7 +73,8 @@ func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, e
 func statedBefore(ctx context.Context, src Source, s events.Stream, through events.Sequence) (from events.Sequence, damaged, err error) {
 	from, damaged = Stated(ctx, src, s, through)
 	var bad *store.CorruptError
-	if errors.As(damaged, &bad) && bad.At > 1 { // read up to the record before the damage
+	// If damage lies between the checkpoint and through, read up to the record before the damage.
+	if errors.As(damaged, &bad) && bad.At > 1 {
 		if from, err = Stated(ctx, src, s, bad.At-1); err != nil {
 			return 0, nil, damaged
 		}

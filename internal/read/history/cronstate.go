@@ -18,7 +18,7 @@ type CronState string
 const (
 	CronUnseen    CronState = "Unseen"    // known only from Jobs that it owns, or from its Job template
 	CronInvalid   CronState = "Invalid"   // its schedule or time zone cannot be parsed: it is never due
-	CronSuspended CronState = "Suspended" //
+	CronSuspended CronState = "Suspended" // spec.suspend is set
 	CronHeld      CronState = "Held"      // it is due, and the start is held back, for example by concurrencyPolicy
 	CronOverdue   CronState = "Overdue"   // a due time has passed without a start, for no known reason
 	CronRunning   CronState = "Running"   // one of its Jobs runs

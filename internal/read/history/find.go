@@ -59,8 +59,8 @@ func jobNames(pod string) (names []string) {
 }
 
 const (
-	longestName = 63 // longest name that the controller gives a pod
-	random      = 5  // random characters at the end of a pod's name
+	longestName = 63 // longest name that the controller gives a pod, in characters
+	random      = 5  // number of random characters at the end of a pod's name
 )
 
 var indexed = regexp.MustCompile(`^(.+)-[0-9]+-.{5}$`)

@@ -97,7 +97,9 @@ func (f *Fold) Apply(r *events.Record) {
 		a.job, a.summary = after, nil
 	case after == nil && before != nil && a.tells(before):
 		a.job = before
-	default: // nothing else is known of the Job
+	// The Job was over before the fold began, or r is a late record of one of its pods. Note what the World and r tell
+	// about it.
+	default:
 		a.end(f.world.Retired(r.Stream), r)
 	}
 	a.mark(r)
@@ -124,8 +126,8 @@ type ended struct {
 	finished events.Time // 0 if unknown
 }
 
-// end updates a.ended, what is known of a Job that was already over. r is what the World remembers of a Job that was
-// over, nil for nothing; rec is the newest record of the Job.
+// end updates a.ended, what is known of a Job that was over before the fold began: its name and its end. r is what the
+// World (the states of all objects) remembers of such a Job, nil for nothing; rec is the newest record of the Job.
 func (a *Account) end(r *projector.Retired, rec *events.Record) {
 	switch {
 	case r != nil:
@@ -204,8 +206,8 @@ func (a *Account) note(r *events.Record) {
 	}
 }
 
-// commandEnded updates Trouble at the end of a command: it keeps a failure, and a success of the same sort of command
-// clears it.
+// commandEnded updates Trouble (the newest failure of each sort of command) when a command ends: a failure is kept, and
+// a success of the same sort of command clears it.
 func (a *Account) commandEnded(r *events.Record, f *events.CommandEnded) {
 	sort := events.SortChange
 	if t := f.Type.Traits(); t != nil {
@@ -223,14 +225,14 @@ func (a *Account) commandEnded(r *events.Record, f *events.CommandEnded) {
 	}
 }
 
-// hear keeps the error text in record r of a failed command, for as long as the controller tries the command again.
+// hear keeps the error text in record r of a failed command, until the controller no longer tries the command again.
 func (a *Account) hear(sort events.Sort, r *events.Record, f *events.CommandEnded) {
 	s := said{r.Sequence, r.Evidence.Message}
 	if s.text == "" {
 		s.text = r.Evidence.Sentence
 	}
 	stands := false
-	if a.job != nil { // if nil, a later record tells the state
+	if a.job != nil { // without a state it is not known whether the command is tried again
 		flight, _ := a.job.Retrying(f.Command)
 		stands = flight != nil
 	}

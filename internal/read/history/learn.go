@@ -89,7 +89,7 @@ func (a *CronAccount) complete(ctx context.Context, src Source) (damaged, err er
 func firstOf(ctx context.Context, src Source, a *CronAccount) error {
 	for r, err := range src.ReadStream(ctx, a.Stream, 0, store.Forward) {
 		if src.Beside(err) {
-			break // a damaged record: the first record stays unknown
+			break // if a record is damaged, the first record stays unknown
 		}
 		if err != nil {
 			return fmt.Errorf("read the CronJob's first record: %w", err)
@@ -130,17 +130,19 @@ func (a *CronAccount) recall(ctx context.Context, src Source) error {
 		says, err := a.failure(at, read)
 		a.Trouble[sort], failed = says, errors.Join(failed, err)
 	}
-	a.recalled = failed == nil // after an error, the next answer tries again
+	a.recalled = failed == nil // if a read failed, the next answer tries again
 	return failed
 }
 
-// failure returns the failure of a command in record at, read by calling read; nil if the record is pruned (deleted).
+// failure returns the failure of a command that record at tells of. It calls read to read a record. It returns nil if
+// the record is pruned (deleted).
 func (a *CronAccount) failure(at events.Sequence, read func(events.Sequence) (*events.Record, error)) (*Failure, error) {
 	r, err := read(at)
 	if r == nil {
 		return nil, err
 	}
-	var names words.Names // from this record alone: objects may have other names by now
+	// Learn names from this record and its decision alone: later, other objects may have these names.
+	var names words.Names
 	if f, ok := r.Facts.(*events.CommandEnded); ok {
 		decided, err := read(f.Command.Decided)
 		if err != nil {

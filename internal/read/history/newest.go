@@ -26,7 +26,7 @@ func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequ
 		window, err := lastOf(ctx, src, q, n-len(got), from, through)
 		if errors.Is(err, store.ErrPruned) && from > q.From {
 			window, err = lastOf(ctx, src, q, n-len(got), 0, through)
-			from = first // older records are pruned (deleted): this was the last window
+			from = first // older records are pruned (deleted), so this was the last window: do not go on
 		}
 		got = append(window, got...)
 		if err != nil || len(got) >= n || from <= first {
@@ -65,7 +65,7 @@ func newestOf(ctx context.Context, src Source, q Query, n int, through events.Se
 		var damage error
 		for r, err := range src.ReadStream(ctx, *q.Stream, through, store.Backward) {
 			if errors.Is(err, store.ErrPruned) {
-				break // older records are pruned
+				break // older records are pruned (deleted): there is nothing more to read
 			}
 			if err != nil {
 				damage = err

@@ -21,8 +21,8 @@ type Passed struct {
 	Until     recordjson.Instant `json:"until,omitzero"` // unset while the namespace is still over its budget
 	// Went counts the objects that were created and deleted without any record.
 	Went []Went `json:"went,omitempty"`
-	// Versions counts changes without a record that are counted nowhere else. The later records of an object have the
-	// number of its own; Versions has those of the objects in Went, and a few others.
+	// Versions counts changes without a record that are counted nowhere else: those of the objects in Went, and a few
+	// others. Changes of other objects are counted in the later records of these objects.
 	Versions uint64 `json:"versions,omitempty"`
 	// Uncounted is the time since which changes without a record are not in the numbers above. They are counted by a
 	// later record, or never if the controller ended before it wrote one.
@@ -49,7 +49,8 @@ func (p *PassedOver) Learn(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.PassedOver:
 		p.count(r, f)
-	// A new process counts from 0. Changes that the old process had counted and not yet recorded stay unknown.
+	// A new process counts from 0. What the old process had counted and not recorded stays unknown, so all open times
+	// end here.
 	case *events.ControllerStarted:
 		for _, x := range p.open {
 			x.Until = recordjson.Instant(r.Time)

@@ -79,7 +79,8 @@ type ContainerWait struct {
 	MessageWithheld bool `json:"messageWithheld,omitempty"` // the log does not keep the message, or only its first line
 }
 
-// PodCondition is one condition of a pod.
+// PodCondition is a condition in the status of a pod that explains why the pod does not run. Since is the time of its
+// last transition.
 type PodCondition struct {
 	Type    string             `json:"type"`
 	Status  string             `json:"status"`
@@ -129,7 +130,7 @@ func (a *Account) notePod(r *events.Record) {
 	n.last = r.Evidence
 	asked, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {
-		asked = min(asked, r.Time) // seen at r.Time, so it was requested before
+		asked = min(asked, r.Time) // the record shows the request, so it came before r.Time
 	}
 	switch {
 	case asked == 0:
@@ -159,7 +160,7 @@ func (a *Account) podsOf(j *projector.Job) []Pod {
 	var all []goneFrom
 	there := map[string]bool{}
 	for _, p := range j.Pods() {
-		if !p.Gone { // pods that are gone follow from a.gone, even if j still counts them
+		if !p.Gone { // a pod that is gone is taken from a.gone, below, even if j still counts it
 			there[string(p.UID)] = true
 			all = append(all, goneFrom{p.Arrived(), a.podOf(p)})
 		}
@@ -196,7 +197,7 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 		v.tell(&n.last)
 		asked, exact = n.asked, n.exact
 	}
-	if v.Containers == nil { // after a checkpoint, only names and exit codes are known
+	if v.Containers == nil { // after a checkpoint only the names and exit codes of containers are known: show these
 		for _, e := range p.Exits {
 			v.Containers = append(v.Containers, ContainerEnd{Name: e.Name, ExitCode: e.Code})
 		}

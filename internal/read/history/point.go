@@ -90,7 +90,8 @@ func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point
 	}
 }
 
-// saysLess reports whether the state before damage tells how the Job ended, and the state behind the damage does not.
+// saysLess reports whether the state before the damage tells how the Job ended, while the state behind the damage does
+// not.
 func saysLess(behind, before *Job) bool {
 	known := before.State == StateComplete || before.State == StateFailed || before.State == StateDeleted
 	return known && (behind.State == StateUnseen || behind.State == StateFinished)
@@ -111,14 +112,14 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	var watched Gaps
 	for r, err := range OfJob(ctx, src, s, from) {
 		if at.Sequence != 0 && place(&r, err) > at.Sequence {
-			break // also if r is damaged, because the damage lies after the point
+			break // r lies after the point; if r is damaged, that does not matter either
 		}
 		if last.Sequence != 0 && src.Beside(err) {
 			failed, asOf = err, last.Sequence
 			break
 		}
 		if err != nil {
-			return Job{}, err // err says which record cannot be read
+			return Job{}, err // no record was read before, or err is not damage: there is no state to return
 		}
 		if at.passed(&r) || (asOf != 0 && r.Sequence > asOf) {
 			break
@@ -202,8 +203,8 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 		return m, fmt.Errorf("there is no record %d: the log ends with record %d", at.Sequence, head.Sequence)
 	case at.Sequence != 0:
 		r, err := Record(ctx, src, at.Sequence)
-		// src shows only a part of the log (package permit) without this record: use the time of the newest record
-		// before it.
+		// If src shows only a part of the log (package permit), and record at.Sequence is not in it, use the time of
+		// the newest record before.
 		if errors.Is(err, ErrNoRecord) {
 			err = nil
 			for x, bad := range src.Records(ctx, Query{From: at.Sequence - min(at.Sequence-1, firstWindow)}) {
@@ -223,7 +224,7 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	m = Moment{Place: Place{uint64(head.Sequence), recordjson.Instant(head.Time)}, Clock: ClockLog}
 	switch {
 	case now == 0 || err != nil:
-	case at.Time != 0 && at.Time < now: // later than the newest record, which has the state
+	case at.Time != 0 && at.Time < now: // the wanted time is after the newest record, so that record has the state
 		m.Time, m.Clock = recordjson.Instant(at.Time), ""
 	default:
 		m.Time, m.Clock, m.LastRecord = recordjson.Instant(max(now, head.Time)), ClockController, recordjson.Instant(head.Time)

@@ -81,7 +81,7 @@ func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, er
 		}
 		for _, s := range spans {
 			for r, err := range l.noted().Read(ctx, s.from) {
-				if r.Sequence > s.through { // after an error, r is the zero Record
+				if r.Sequence > s.through { // after an error, r is the zero Record, so this is false
 					break
 				}
 				if !yield(r, err) || err != nil {

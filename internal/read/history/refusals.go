@@ -43,7 +43,7 @@ func refusals(a *Account, now events.Time) []Refusal {
 	if w := j.Writing(); w.Count > 0 && j.Known() && !j.Gone && !j.Finished() {
 		r := refusal("write status", w, a.writing)
 		if r.Next = recordjson.Instant(w.Until); w.Until <= now {
-			r.Next = 0 // it is being retried now
+			r.Next = 0 // the backoff is over, so it is being tried again now
 		}
 		out = append(out, r)
 	}

@@ -83,7 +83,8 @@ func (l Local) growing(ctx context.Context, from events.Sequence) ([]events.Sequ
 	for r, err := range PastDamage(ctx, l, events.Controller, from) {
 		var bad *store.CorruptError
 		if errors.As(err, &bad) && bad.Next > from {
-			begins = append(begins, bad.Next) // a damaged record may hide that the clock was set back
+			// The damage may hide that the clock was set back, so a new part begins after it.
+			begins = append(begins, bad.Next)
 		}
 		if l.Beside(err) {
 			continue
@@ -101,7 +102,7 @@ func (l Local) growing(ctx context.Context, from events.Sequence) ([]events.Sequ
 			return nil, err
 		}
 		if err == nil && before.Sequence >= from && before.Time == r.Time {
-			at-- // the checkpoint at the start of a file comes before the ClockStepped record
+			at-- // if the record before has the same time, it is the checkpoint at the start of a file: begin with it
 		}
 		begins = append(begins, at)
 	}
@@ -161,8 +162,8 @@ func (l Local) besideDamage(ctx context.Context, s span, unread events.Sequence,
 	return append(out, behind...), err
 }
 
-// older reports whether all records in a damaged part are older than since: the first record after it is. in is the
-// part of the log around the damage.
+// older reports whether all records in a damaged part are older than since. This is so if the first record after the
+// damage is older: times only grow in the part of the log around the damage (parameter in).
 func (l Local) older(ctx context.Context, damage span, since events.Time, in span) bool {
 	if since == 0 || damage.through >= in.through {
 		return false
@@ -171,12 +172,12 @@ func (l Local) older(ctx context.Context, damage span, since events.Time, in spa
 	return err == nil && r.Time < since
 }
 
-// newer reports whether all records in a damaged part are newer than until: the last record before it is. in is the
-// part of the log around the damage.
+// newer reports whether all records in a damaged part are newer than until. This is so if the last record before the
+// damage is newer: times only grow in the part of the log around the damage (parameter in).
 func (l Local) newer(ctx context.Context, damage span, until events.Time, in span) bool {
 	if until == 0 || damage.from <= in.from {
 		return false
 	}
-	r, _ := Record(ctx, l, damage.from-1) // if the record cannot be read, its time is 0, which is not newer
+	r, _ := Record(ctx, l, damage.from-1) // if the record cannot be read, r.Time is 0, and the result is false
 	return r.Time > until
 }

@@ -23,7 +23,8 @@ const (
 	StateFinishing State = "Finishing" // it will be Complete, and its pods are stopping
 	StateComplete  State = "Complete"
 	StateFailed    State = "Failed"
-	// Complete or Failed, but which of the two is unknown: the records that say it are pruned (deleted) or damaged
+	// StateFinished: the Job is Complete or Failed, but which of the two is unknown. The records that say it are pruned
+	// (deleted) or damaged.
 	StateFinished State = "Finished"
 	StateDeleting State = "Deleting"
 	StateDeleted  State = "Deleted" // its object was deleted before it finished
@@ -48,7 +49,7 @@ func stateOf(a *Account) (state State, reason, message string) {
 	} {
 		if j.Base.True(row.condition) {
 			if row.state == StateSuspended && j.Spec != nil && !j.Spec.Suspend {
-				break // it was resumed, and only its status still says Suspended
+				break // if spec.suspend is false again, the Job was resumed, and only its status still says Suspended
 			}
 			c := j.Base.Condition(row.condition)
 			state, reason, message = row.state, c.Reason, c.Message
@@ -137,7 +138,7 @@ func SummaryOf(a *Account) Summary {
 		if s.Gone && !s.State.over() {
 			s.State = StateDeleted
 		}
-		if s.Name == "" { // the first records may lack the name; a later one has it
+		if s.Name == "" { // if the stored summary has no name, use the one that a later record told (Account.end)
 			s.Namespace, s.Name = a.ended.ref.Namespace, a.ended.ref.Name
 		}
 		return s

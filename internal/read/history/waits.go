@@ -29,7 +29,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	}
 	decision := rules.DecideAt(j, now)
 	more := makesMore(j, &decision)
-	if next := j.NextPodWait(); more { // without failed pods, Until is 0, and add ignores it
+	if next := j.NextPodWait(); more { // if no pod has failed, next.Until is 0, and add ignores it
 		add(next.Until, "the next pod: backoff after %s", words.Count(next.Failures, "failed pod"))
 	}
 	if j.RetryingCreate() == nil && more {

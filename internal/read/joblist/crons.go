@@ -71,7 +71,8 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	m := newMerge(ctx, &l.config, files)
 	m.keep = &l.keep
 	defer m.close()
-	found := map[string]cronRow{} // by UID; each row is from the newest file that has the CronJob
+	// found is by UID. Files are read from the newest on, so each row is from the newest file that has the CronJob.
+	found := map[string]cronRow{}
 	for _, f := range slices.Backward(m.files) {
 		if err := ctx.Err(); err != nil {
 			return page, err
@@ -107,7 +108,7 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	return page, m.unread(nil)
 }
 
-// settle updates the rows to the present time: it calls how (ListQuery's Settle) with their summaries. If how is nil,
+// settle updates the rows to the present time: it calls how (CronListQuery.Settle) with their summaries. If how is nil,
 // it does nothing.
 func settle(rows []cronRow, how func([]history.CronSummary)) {
 	if how == nil || len(rows) == 0 {
@@ -162,7 +163,7 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 		if err == nil {
 			r, err = decodeCronRow(it.content)
 		}
-		if err != nil { // the list is only a copy of what the records say: read the records instead
+		if err != nil { // if the row cannot be decoded, read the records: the list is only a copy of what they say
 			m.forget(f)
 			p, err := m.fold(f, nil)
 			if err != nil {
@@ -220,7 +221,7 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 		return cronRow{}, false, err
 	}
 	k, ok, damaged := l.cronJob(r.Stream) // if that list is damaged, the checkpoint in this file is enough
-	k.state, k.names = nil, nil           // this file has a checkpoint with the state
+	k.state, k.names = nil, nil           // this file has a checkpoint with the state, so do not restore an older one
 	return k, ok && damaged == nil, nil
 }
 

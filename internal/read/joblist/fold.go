@@ -152,7 +152,7 @@ func (p *part) recall(ctx context.Context, r *events.Record) error {
 		}
 	}
 	if !ok {
-		return nil // the earlier records are pruned
+		return nil // the earlier records are pruned (deleted), so nothing is known of the Job before r
 	}
 	p.keys[r.Stream] = k.row.key
 	p.fold.Recall(k.row.Summary)
@@ -182,7 +182,7 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 		return known{}, false, err
 	}
 	k, ok, damaged := l.job(r.Stream) // if that list is damaged, the Job's own records are read instead
-	k.state, k.names = nil, nil       // this file has a checkpoint with the state
+	k.state, k.names = nil, nil       // this file has a checkpoint with the state, so do not restore an older one
 	return k, ok && damaged == nil, nil
 }
 
@@ -195,7 +195,7 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 		if failed := failedRead(err); failed != nil {
 			return row{}, false, failed
 		}
-		if err == nil { // if the first read fails, the loop below meets the same error
+		if err == nil { // if this read fails, the loop below meets the same error, and handles it
 			first, key = old.Sequence, cmp.Or(old.Previous, old.Sequence)
 		}
 		break
@@ -203,7 +203,7 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 	local := history.Local{Log: p.log}
 	for old, err := range history.OfJob(ctx, local, r.Stream, first) {
 		if local.Beside(err) {
-			break // show what can be read
+			break // if a later record is damaged, the row has what the records before it tell
 		}
 		if err != nil {
 			return row{}, false, err
@@ -230,7 +230,7 @@ func one(ctx context.Context, log store.Reader, at events.Sequence) (events.Reco
 	for r, err := range log.Read(ctx, at) {
 		return r, err
 	}
-	return events.Record{}, store.ErrPruned // the log has no such record
+	return events.Record{}, store.ErrPruned // the log has no record at
 }
 
 // rows returns a row for each Job with a record in the fold, ordered by key (the first record of the Job).

@@ -64,7 +64,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		}
 		k.told = err != nil
 		rest := tick.C
-		if more && err == nil { // many records are left: use at most a quarter of one CPU
+		if more && err == nil { // if many records are left, go on soon, but use at most a quarter of one CPU
 			rest = time.After(3 * time.Since(began))
 		}
 		select {
@@ -182,7 +182,7 @@ func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error 
 			rows = rows[1:]
 		}
 		if len(rows) > 0 && string(keyBytes(rows[0].key)) == string(it.key) {
-			continue // the fold's row comes next
+			continue // both have the row: leave out the old one; the inner loop adds the fold's row next
 		}
 		if err := add(it.key, it.content); err != nil {
 			return err
@@ -223,7 +223,7 @@ func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byt
 			uids = uids[1:]
 		}
 		if len(uids) > 0 && uids[0] == string(it.key) {
-			continue // the fold's entry comes next
+			continue // both have the entry: leave out the old one; the fold's entry is added next
 		}
 		if it.content, err = p.kept(it, states); err != nil {
 			return err

@@ -45,7 +45,7 @@ const (
 	placeBytes  = 8
 	maxFooter   = 64 << 20
 	suffix      = ".jobs"
-	tempSuffix  = ".tmp" // of unfinished files; a controller removes them at its start
+	tempSuffix  = ".tmp" // ending of files that are being written; a controller removes those that a crash left
 )
 
 func listPath(dir string, first events.Sequence) string {

@@ -41,7 +41,7 @@ func (c *Config) files() ([]store.File, error) {
 // file for each log file. Create it with New.
 type Lists struct {
 	config Config
-	mu     sync.Mutex // held for a whole page: only one page at a time needs memory for a fold
+	mu     sync.Mutex // held while a page is made: so only one page at a time needs memory for a fold
 	keep   keep
 }
 
@@ -102,8 +102,8 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 	}
 }
 
-// job returns the next Job that query q selects, and the key by which rows are ordered (the first record of the Job).
-// ok is false after the last Job.
+// job returns the next Job that query q selects, and its key: rows are ordered by the first record of the Job. ok is
+// false after the last Job.
 func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequence, ok bool, err error) {
 	for {
 		r, ok, err := m.row()
@@ -236,7 +236,7 @@ func (m *merge) openNext() error {
 	f := m.files[m.next]
 	m.next--
 	if f.End.Sequence != 0 && (f.End.Sequence < m.since || f.End.Sequence < f.First) {
-		return nil // the file is too old for the query, or it is empty
+		return nil // the query wants only newer records, or the file is empty
 	}
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
@@ -268,7 +268,7 @@ func (m *merge) begin(s *source, before events.Sequence) error {
 // stops, and notes the damage for the page.
 func (m *merge) fold(f store.File, l *list) (*part, error) {
 	through := f.End.Sequence
-	if through == 0 { // damage hides the end of the file
+	if through == 0 { // if damage hides the end of the file, take the largest sequence that it can have
 		through = m.endOf(f)
 	}
 	for {
@@ -320,7 +320,8 @@ func (m *merge) list(f store.File) *list {
 	if m.open == nil {
 		m.open = map[events.Sequence]*list{}
 	}
-	l, _ := openList(m.config.Dir, m.log.Identity(), f, m.log) // if it cannot be used, the records are read instead
+	// If it cannot be used, l is nil, and the caller reads the records instead.
+	l, _ := openList(m.config.Dir, m.log.Identity(), f, m.log)
 	m.open[f.First] = l
 	return l
 }
@@ -352,10 +353,10 @@ func (m *merge) complete(at events.Sequence) (*list, error) {
 type source struct {
 	file  store.File
 	list  *list
-	block []item    // entries of the current block that were not yielded yet
+	block []item    // entries of the current block that step has not returned yet
 	next  int       // index of the block to read next; it counts down
 	read  [2][]byte // buffers of the last two blocks: the row that was yielded last may still use the older one
-	items []item    // all entries of the current block
+	items []item    // all entries of the current block; block is the rest of them
 	fresh []row     // rows made from records that were not yielded yet, the newest last
 
 	row stored
@@ -371,7 +372,7 @@ func (s *source) seek(before events.Sequence) error {
 	}
 	s.next = s.list.rows.before(keyBytes(before))
 	for {
-		if err := s.step(); !s.ok || s.row.key < before { // after an error, ok is false
+		if err := s.step(); !s.ok || s.row.key < before { // after an error, ok is false, and the loop ends
 			return err
 		}
 	}

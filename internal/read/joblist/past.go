@@ -40,7 +40,7 @@ func (m *merge) pastRow() (r stored, ok bool, err error) {
 func (m *merge) gather() error {
 	m.gathered = true
 	known := map[string]bool{}
-	for _, s := range m.sources { // the newest file first
+	for _, s := range m.sources { // from the newest file on, so the first row of each Job counts
 		for s.ok {
 			key := s.row.key
 			summary, err := s.row.summary()
@@ -54,7 +54,8 @@ func (m *merge) gather() error {
 			if err == nil {
 				continue
 			}
-			// Read all rows from here on from the records instead of the list: the UID in this row may be unreadable.
+			// The UID in this row may be unreadable. So take this row and the ones after it from the records instead of
+			// the list.
 			if err := m.replace(s, m.first); err != nil {
 				return err
 			}
@@ -90,7 +91,7 @@ func (m *merge) asKept(r *row) error {
 	switch r.State {
 	case history.StateComplete, history.StateFailed, history.StateDeleted, history.StateFinished, history.StateUnseen, history.StateUnmanaged:
 	default:
-		return nil // the log has a checkpoint of an active Job
+		return nil // an active Job has a checkpoint in the log, so the log still tells its whole state
 	}
 	fold := history.NewFold()
 	fold.Brief = true
@@ -116,12 +117,14 @@ func (m *merge) asKept(r *row) error {
 			return err
 		}
 		if err != nil {
-			break // a damaged record: show what the records before it say
+			break // a later record is damaged: show what the records before it say
 		}
 		fold.Apply(&rec)
 	}
 	if fold.World().Job(s) == nil && fold.Account(s).Projected() == nil {
-		r.Summary = history.SummaryOf(a) // the caller then sets Records (method count)
+		// The records left in the log do not tell the Job's state: show only what they tell. The caller then sets
+		// Records (method count).
+		r.Summary = history.SummaryOf(a)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 //
 // The footer, at the end of the list's file, holds where of each table.
 
-const blockBytes = 16 << 10 // approximate size in bytes; a larger entry has a block of its own
+const blockBytes = 16 << 10 // size from which a block is written, about; an entry that is larger has a block of its own
 
 // item is one entry of a table: a key, and its content as bytes.
 type item struct{ key, content []byte }

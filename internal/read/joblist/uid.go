@@ -17,7 +17,8 @@ import (
 // byUID adds to a page the Jobs whose UID begins with q.UID, the newest first. In a list, the table streams is sorted
 // by UID, so byUID reads only one or two blocks of each list.
 func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
-	found := map[string]row{} // by UID; each row is from the newest file that has the Job
+	// found is by UID. Files are read from the newest on, so each row is from the newest file that has the Job.
+	found := map[string]row{}
 	enough := func() bool { return q.Limit > 0 && len(page.Jobs) >= q.Limit }
 	take := func(r row) {
 		if _, known := found[r.UID]; !known && events.Sequence(r.Last) >= q.Since {
@@ -76,7 +77,7 @@ func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 		return nil
 	}
 	rows, err := l.jobsLike([]byte(prefix))
-	if err != nil { // the list is only a copy of what the records say: read the records instead
+	if err != nil { // if the list cannot be read, read the records: the list is only a copy of what they say
 		m.forget(f)
 		p, err := m.fold(f, nil)
 		if err != nil {
@@ -97,7 +98,7 @@ func (l *list) jobsLike(prefix []byte) (rows []row, err error) {
 		return nil, err
 	}
 	for _, uid := range uids {
-		k, _, err := l.job(events.JobStream(types.UID(uid))) // found, since the UID comes from the same table
+		k, _, err := l.job(events.JobStream(types.UID(uid))) // always found, since the UID comes from the same table
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 // the list.
 type unlisted struct {
 	from, through store.Head // last record that the list covers, and last record of the file
-	alone         bool       // the rows are of the whole file, which has no list that a fold can continue
+	alone         bool       // no list of the file can be continued, so rows has those of the whole file
 
 	rows  []row
 	crons []cronRow

@@ -56,7 +56,8 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 		l.close()
 		var wrong *rowError
 		switch {
-		case errors.As(err, &wrong), errors.Is(err, errMalformed): // a row is wrong, though the checksums are right
+		// The checksums are right, but a row is wrong: a program or a person wrote it so.
+		case errors.As(err, &wrong), errors.Is(err, errMalformed):
 			m.forget(f)
 			checked.Wrong = append(checked.Wrong, fmt.Errorf("%s: %w; remove it: it is made again", path, err))
 		case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrPruned), events.OtherReader(err):
@@ -154,8 +155,8 @@ func (c *comparison) rows() error {
 	return nil
 }
 
-// sameEnd compares two summaries of a Job: own from the records, listed from the list. Some records are pruned or
-// damaged, so own may lack the Job's name, and how the Job ended.
+// sameEnd reports whether two summaries of a Job agree: own from the records, listed from the list. Some records are
+// pruned or damaged, so own may lack the Job's name, and how the Job ended: these need not agree then.
 func sameEnd(own, listed *history.Summary) bool {
 	over := listed.State == history.StateComplete || listed.State == history.StateFailed
 	switch {

@@ -76,7 +76,8 @@ func cronJob(ctx context.Context, v *view) (*reply, error) {
 		return nil, err
 	}
 	v.whyNot(ctx, values, named)
-	if values["at"] == "" && ticks != nil { // not as of a past point (?at=): the ends of runs are known as of now
+	// Skip the runs on a page of the past (?at=): how they ended is only known as of now.
+	if values["at"] == "" && ticks != nil {
 		if err := v.runs(ctx, ticks); err != nil {
 			return nil, err
 		}
@@ -177,7 +178,7 @@ func (v *view) runs(ctx context.Context, ticks *ask.DueTicks) error {
 			break
 		}
 	}
-	for _, uid := range order { // the others by UID: the name of a Job that a user created need not begin with NAME-
+	for _, uid := range order { // look up the runs that are missing by UID: a Job that a user created may have any name
 		if found[uid] != nil {
 			continue
 		}

@@ -261,7 +261,8 @@ func citedBy(a *explain.Answer) map[uint64]bool {
 
 // file answers with the page as one file to save, with the cited records and the commands that check the file.
 func (v *view) file(ctx context.Context, a *explain.Answer) (*reply, error) {
-	v.Notes = v.limits // the other notes tell how the log was read, which does not matter in a file
+	// Keep only remarks on what this user may not see; how the log was read does not matter in a file.
+	v.Notes = v.limits
 	if err := v.citedRecords(ctx); err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (s *stream) send(e *event) bool {
 		return false // cannot happen: an event has only texts
 	}
 	until := time.Now().Add(sentWithin)
-	// An error of the next two calls means that w has no deadlines. The server's own limits then apply.
+	// If one of the next two calls fails, w has no deadlines: then the server's own limits apply.
 	_ = s.control.SetWriteDeadline(until)
 	_ = s.control.SetReadDeadline(until.Add(liveFor)) // otherwise the server's read deadline would end the stream
 	if _, err := fmt.Fprintf(s.w, "retry: 1000\ndata: %s\n\n", text); err != nil {

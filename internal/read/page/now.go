@@ -110,7 +110,7 @@ func now(ctx context.Context, v *view) (*reply, error) {
 	if err := v.strip(ctx, s, since, from, until, failures.Gaps); err != nil {
 		return nil, err
 	}
-	if s.Until == "" { // a page of a past time window has no lists: they show the present
+	if s.Until == "" { // lists show the present, so a page of a past time window has none
 		if err := v.lists(ctx, s, since); err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (v *view) window(ctx context.Context, s *nowScreen, end events.Time) (from,
 	if s.Since == "" {
 		from = until.Add(-usualWindow)
 	}
-	return from, max(from, until), nil // until is before from if the log ends before the window begins
+	return from, max(from, until), nil // if the log ends before the window begins, until is before from
 }
 
 // head adds to the page how many Jobs are stuck, failed and deleted, and remarks on how complete these numbers are.

@@ -80,7 +80,7 @@ func Proxy(r Remote) http.Handler {
 	last := &contact{}
 	proxy := &httputil.ReverseProxy{
 		Transport: r.Transport,
-		ErrorLog:  log.New(io.Discard, "", 0), // the browser shows the error
+		ErrorLog:  log.New(io.Discard, "", 0), // discard: the browser shows the error already
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = r.Base.Scheme, r.Base.Host, r.Base.Host
 			headers := http.Header{}
@@ -93,7 +93,7 @@ func Proxy(r Remote) http.Handler {
 		},
 		ModifyResponse: func(answer *http.Response) error {
 			answer.Header.Del("Set-Cookie")
-			guard(answer.Header) // add the security headers even if another server answers
+			guard(answer.Header) // another server than a reader may answer: add the security headers in any case
 			last.note(answer.Header.Get("Jobledger-As-Of"))
 			if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
 				answer.Body = parts{answer.Body, last}

@@ -23,7 +23,7 @@ type recordScreen struct {
 	Stream           string
 	JSON             string
 	Causes, Effects  []line
-	EffectsCut       bool   // only the next 500 records of the object were searched for records that this one caused
+	EffectsCut       bool   // only the next 500 records of the object were searched for effects: there may be more
 	Previous         string // address of the previous record about the same object
 	Next             string // address of the next record about the same object
 	Newer, Older     string // addresses of the next and the previous record of the log, about any object

@@ -54,7 +54,7 @@ func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.kind)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(packed(h, r, []byte(a.text))) // an error means that the client closed the connection
+	_, _ = w.Write(packed(h, r, []byte(a.text))) // if this fails, the client has closed the connection
 }
 
 // filePolicy returns the Content-Security-Policy of a saved file: it allows only the file's own style.

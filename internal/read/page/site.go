@@ -175,7 +175,7 @@ func (v *view) answer(ctx context.Context, show screen) *reply {
 	}
 	v.src, v.Only, v.limits = given.Source, given.Only, slices.Clone(v.Notes)
 	v.begin(ctx)
-	out, err := show(ctx, v) // an error with a reply is damage of the log; the page shows it
+	out, err := show(ctx, v) // if err comes with a reply, it is damage of the log, which the page shows
 	switch {
 	case out == nil && errors.Is(err, context.DeadlineExceeded):
 		return v.failed(http.StatusGatewayTimeout,
@@ -222,7 +222,7 @@ func send(w http.ResponseWriter, r *http.Request, out *reply) {
 	body := packed(h, r, out.body)
 	if out.status != 0 {
 		w.WriteHeader(out.status)
-		_, _ = w.Write(body) // an error means that the client closed the connection
+		_, _ = w.Write(body) // if this fails, the client has closed the connection
 		return
 	}
 	sum := sha256.Sum256(out.body)

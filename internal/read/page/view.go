@@ -69,7 +69,8 @@ func newView(s *site, r *http.Request) *view {
 
 // about says what the request asks for, as its address names it: a namespace or a record.
 func (v *view) about() About {
-	n, _ := strconv.ParseUint(v.request.PathValue("record"), 10, 64) // 0 if invalid: the page refuses it
+	// n is 0 if the text is not a number: the page of the record then refuses the request.
+	n, _ := strconv.ParseUint(v.request.PathValue("record"), 10, 64)
 	return About{
 		Namespace: cmp.Or(v.request.PathValue("namespace"), v.values.Get("n")), Record: events.Sequence(n),
 	}
@@ -111,7 +112,7 @@ func (v *view) begin(ctx context.Context) {
 	v.readZone()
 	id, head, err := v.src.Head(ctx)
 	if err != nil {
-		return // the page asks a question next, and reports the same error
+		return // do not report err here: the page asks a question next, and meets the same error
 	}
 	v.id, v.head = id, head
 	v.AsOf = history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}
@@ -186,7 +187,7 @@ func (v *view) with(name, value string) string {
 	for k, all := range v.values {
 		values[k] = all
 	}
-	values.Del("o") // a link leads to the HTML page, unless it changes ?o= itself
+	values.Del("o") // drop ?o=, so that the link leads to the HTML page; if name is "o", it is set again below
 	if value == "" {
 		values.Del(name)
 	} else {
@@ -281,7 +282,8 @@ func (v *view) clock(t events.Time) string {
 	return v.zone.In(t).Format("2 Jan 15:04")
 }
 
-// failed returns a page that shows the error.
+// failed returns an error page with the given HTTP status. It shows err, and if the request itself was wrong
+// (which.WrongError), the hints that err has for the user.
 func (v *view) failed(status int, err error) *reply {
 	v.Title, v.Error = http.StatusText(status), words.Clean(err.Error())
 	var wrong *which.WrongError

@@ -44,7 +44,7 @@ func (s *Source) may(ctx context.Context, stream events.Stream) (bool, error) {
 	return verdict, nil
 }
 
-// beginWithin limits look: it searches the creation time of an object in its first 16 records.
+// beginWithin limits look: it searches the first 16 records of an object for its creation time.
 const beginWithin = 16
 
 // look decides whether the user may read a stream, by the namespace and the creation time of its object. It reads these
@@ -119,8 +119,8 @@ func (s *Source) lets(ctx context.Context, r *events.Record) (bool, error) {
 	if r.Kind != events.KindZoneStored {
 		return false, nil
 	}
-	// The rules of a time zone are stored once, in the stream of the first CronJob that uses the zone. Hide which
-	// CronJob this is.
+	// The rules of a time zone are stored once for all, in the stream of the first CronJob that uses the zone. That
+	// CronJob may be in another namespace, so hide which one it is.
 	r.Stream, r.Evidence, r.Causes, r.Previous = events.Controller, events.Evidence{}, nil, 0
 	return true, nil
 }
@@ -135,7 +135,7 @@ func (s *Source) refer(r *events.Record) {
 	if _, is := r.Facts.(*events.JobSpec); is {
 		to = r.Causes
 	}
-	if len(to) == 0 || s.right.Since == 0 { // without Since, the user may read all records of the namespace
+	if len(to) == 0 || s.right.Since == 0 { // if Since is 0, the user may read all records of the namespace anyway
 		return
 	}
 	s.mu.Lock()
@@ -186,7 +186,8 @@ func (s *Source) ofController(ctx context.Context, r *events.Record) (bool, erro
 	return true, err
 }
 
-// nameless returns loss without the Job and the pod that prove it: they may be of another namespace.
+// nameless returns loss (the proof that the log has lost records) without the Job and the pod that prove it: they may
+// be of another namespace.
 func nameless(loss events.Loss) events.Loss {
 	loss.Job, loss.Ordinal, loss.Pod = "", 0, ""
 	return loss

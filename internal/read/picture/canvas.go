@@ -36,7 +36,7 @@ func num(x float64) string { return strconv.FormatFloat(float64(int64(x*10+0.5))
 // quoted escapes a text for an SVG element or attribute, and makes invisible characters visible.
 func quoted(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(words.Clean(text))) // a write to a Builder cannot fail
+	_ = xml.EscapeText(&b, []byte(words.Clean(text))) // a write to a strings.Builder cannot fail
 	return b.String()
 }
 

@@ -277,7 +277,7 @@ func (d *drawing) strip(a *alike) {
 		}
 		high := barHeight
 		if class == "jl-cellno" {
-			high += 5 // a taller cell is visible without colour
+			high += 5 // a failed row gets a taller cell, so that it is visible without colour
 		}
 		d.rect(class, "", gutter+each*float64(i), d.y-high/2, max(each-0.5, 0.8), high)
 	}

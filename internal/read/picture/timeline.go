@@ -78,7 +78,7 @@ func (d *drawing) name(text, whole string) {
 // top draws the header and the background: a label and a line for each time on the axis, and hatches where nobody
 // watched the cluster. lanes is the number of rows.
 func (d *drawing) top(lanes int, folded *alike) {
-	rows := float64(lanes) + 1 // one more row: when the cluster was watched
+	rows := float64(lanes) + 1 // one more row than lanes: it shows when the cluster was watched
 	if len(d.t.Wanted) > 0 {
 		rows++
 	}

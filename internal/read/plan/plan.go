@@ -46,7 +46,7 @@ type Owner struct {
 	RunBy       string             `json:"runBy"` // controller of the newest of the Jobs, as in spec.managedBy
 	Newest      recordjson.Instant `json:"newest"`
 	Differences []Difference       `json:"differences,omitempty"`
-	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons for pods that were wanted but did not appear
+	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons for wanted pods that did not appear
 	Step        string             `json:"step"`                  // what to do so that Jobledger runs the next Jobs
 }
 
@@ -67,7 +67,7 @@ func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	failed := r.readModes(ctx)
 	kinds := []events.Kind{events.KindJobAdded, events.KindJobRetired, events.KindJobDeleted, events.KindWouldDecide}
 	wanted := history.Query{Since: q.Since, Until: q.Until, Namespace: q.Namespace, Kinds: kinds}
-	for more := true; more; { // after damage, continue with the next file
+	for more := true; more; { // if a damaged part ends the loop below, read on in the next file
 		more = false
 		for rec, err := range src.Records(ctx, wanted) {
 			if err == nil {
@@ -91,7 +91,7 @@ func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 type reader struct {
 	src     history.Source
 	owners  map[key]*Owner
-	of      map[events.Stream]*Owner // owner of each Job seen so far
+	of      map[events.Stream]*Owner // owner of each Job that was seen so far
 	open    map[events.Stream]bool   // Jobs that the query selects: true until they end, then false
 	differ  reasons                  // reasons for which decisions differ, by Job
 	missing reasons                  // reasons for pods that were wanted and did not appear, by Job
@@ -172,7 +172,7 @@ func (r *reader) take(ctx context.Context, rec *events.Record) error {
 		o.RunBy, o.Newest = r.runBy(rec, f), recordjson.Instant(rec.Time)
 	case *events.Decision:
 		return r.difference(ctx, rec, f)
-	default: // the Job has ended or was deleted
+	default: // all other selected kinds: the Job has ended or was deleted
 		if _, counted := r.open[rec.Stream]; counted {
 			r.open[rec.Stream] = false
 		}

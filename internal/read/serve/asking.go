@@ -214,7 +214,8 @@ func (q *asked) inFrames(ctx context.Context) {
 	damage := q.Known()
 	n := uint64(0)
 	notes := func(kind byte) func(string) {
-		return func(text string) { _ = writeFrame(out.w, kind, []byte(text)) } // a failed write shows at the end
+		// The error can be ignored: if a write fails, the writes at the end of the answer fail, too.
+		return func(text string) { _ = writeFrame(out.w, kind, []byte(text)) }
 	}
 	src, done, err := q.from(Told{
 		Damage: damage, Note: notes(frameNote), Behind: notes(frameBehind), AsOf: func(history.Place) {},
@@ -288,9 +289,9 @@ func (q *asked) failWith(status int, err error) {
 		http.Error(q.w, formatError(err), status)
 		return
 	}
-	text, _ := json.Marshal(map[string]string{"error": err.Error()}) // cannot fail: a map of texts
-	q.w.Header().Del(noteHeader)                                     // an error has no notes
+	text, _ := json.Marshal(map[string]string{"error": err.Error()}) // a map of texts can always be encoded
+	q.w.Header().Del(noteHeader)                                     // an error has no remarks: remove those set so far
 	q.w.Header().Set("Content-Type", "application/json")
 	q.w.WriteHeader(status)
-	_, _ = q.w.Write(append(text, '\n')) // an error means that the client has gone
+	_, _ = q.w.Write(append(text, '\n')) // if this fails, the client has closed the connection
 }

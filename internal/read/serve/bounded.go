@@ -139,7 +139,7 @@ func (q *reading) records(ctx context.Context) {
 			return
 		}
 		if out.record(&r) != nil {
-			return // the client has gone
+			return // the write failed, so the client has closed the connection
 		}
 		next = r.Sequence + 1
 		if wanted.backward {
@@ -166,9 +166,10 @@ func (q *reading) cut(out *answer, next events.Sequence, some bool) {
 		return
 	}
 	if out.frames {
-		_ = writeFrame(out.w, frameMore, nil) // if the write fails, the client sees that the end is missing
+		// If this fails, the client finds no end of the answer, and knows that it was cut.
+		_ = writeFrame(out.w, frameMore, nil)
 	} else {
-		text, _ := json.Marshal(map[string]events.Sequence{"continue": next}) // cannot fail: a number
+		text, _ := json.Marshal(map[string]events.Sequence{"continue": next}) // a number can always be encoded
 		_, _ = out.w.Write(append(text, '\n'))
 	}
 	_ = out.w.Flush()

@@ -55,7 +55,8 @@ func NewClient(address string) (*Client, error) {
 	if err != nil || base.Scheme != "http" || base.Host == "" {
 		return nil, fmt.Errorf("%q is not the address of a controller, such as http://127.0.0.1:10271", address)
 	}
-	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext} // no proxy
+	// Use no proxy, unlike the default transport of package http.
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext}
 	return &Client{base: base, http: &http.Client{Transport: transport}, who: "the controller at " + base.Host}, nil
 }
 
@@ -139,7 +140,7 @@ func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Se
 	}
 	values.Set("direction", "backward")
 	return func(yield func(events.Record, error) bool) {
-		// Backward, a caller usually finds soon what it searches, so the first pages are small.
+		// A caller that reads backward usually finds soon what it searches, so the first pages are small.
 		for limit := 16; ; limit = min(4*limit, 4096) {
 			values.Set("limit", strconv.Itoa(limit))
 			n, before := 0, events.Sequence(0)
@@ -264,7 +265,7 @@ func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[event
 // part returns the records in one response, one by one.
 func (c *Client) part(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		ctx, cancel := context.WithCancel(ctx) // cancel ends the request if the caller stops early
+		ctx, cancel := context.WithCancel(ctx) // if the caller stops early, cancel ends the request
 		defer cancel()
 		resp, err := c.get(ctx, framesType, values, "v1", "records")
 		if err != nil {

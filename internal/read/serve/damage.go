@@ -45,7 +45,8 @@ func writeBeside(w http.ResponseWriter, v any, d *store.Damage) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(recordjson.WithDamage(text, d.Met()), '\n')) // an error: the client has gone
+	// If this fails, the client has closed the connection.
+	_, _ = w.Write(append(recordjson.WithDamage(text, d.Met()), '\n'))
 }
 
 // damageOf returns the damage that the headers of a response name.

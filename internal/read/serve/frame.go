@@ -163,7 +163,7 @@ func formatError(err error) string {
 		if bad.Cause != nil {
 			p.Says = bad.Cause.Error()
 		}
-		where, _ := json.Marshal(p) // cannot fail: numbers and texts
+		where, _ := json.Marshal(p) // numbers and texts can always be encoded
 		return "corrupt " + string(where) + " " + err.Error()
 	}
 	var wrong *which.WrongError

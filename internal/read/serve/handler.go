@@ -177,7 +177,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if q.follow && e.config.Done != nil {
-		go func() { // ends with the request
+		go func() { // this goroutine ends with the request
 			select {
 			case <-e.config.Done:
 				cancel()
@@ -188,7 +188,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	out := &answer{w: bufio.NewWriterSize(w, 64<<10), flush: http.NewResponseController(w).Flush, frames: q.frames}
 	w.Header().Set("Content-Type", out.contentType())
 	if q.follow {
-		out.push() // so that the client knows that it is connected
+		out.push() // send the headers now, so that the client knows that it is connected
 	}
 	n, damage := 0, e.known()
 	out.beside(damage)
@@ -200,7 +200,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if out.record(&rec) != nil {
-			return // the client closed the connection
+			return // the write failed, so the client has closed the connection
 		}
 		if n++; n == q.Limit {
 			break
@@ -237,7 +237,7 @@ func (a *answer) record(r *events.Record) error {
 
 func (a *answer) push() {
 	if a.w.Flush() == nil {
-		_ = a.flush() // the next write fails, too
+		_ = a.flush() // the error can be ignored: the next write fails, too
 	}
 }
 
@@ -246,7 +246,8 @@ func (a *answer) beside(d *store.Damage) {
 	for _, err := range d.Untold() {
 		d.Tell(err)
 		if a.frames {
-			_ = writeFrame(a.w, frameDamage, []byte(formatError(err))) // the next write fails, too
+			// The error can be ignored: the next write fails, too.
+			_ = writeFrame(a.w, frameDamage, []byte(formatError(err)))
 			continue
 		}
 		text, _ := json.Marshal(map[string]string{"damage": err.Error()})
@@ -328,5 +329,5 @@ func writeJSON(w http.ResponseWriter, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, '\n')) // an error means that the client closed the connection
+	_, _ = w.Write(append(b, '\n')) // if this fails, the client has closed the connection
 }

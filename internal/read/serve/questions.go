@@ -36,11 +36,14 @@ func bytesIn(text []byte, most int) func(yield func([]byte) bool) {
 
 // parts splits err into the errors that errors.Join has joined, also those within a joined error.
 func parts(err error) (out []error) {
-	joined, several := err.(interface{ Unwrap() []error }) // errors.Join, or fmt.Errorf with several %w
+	// The results of errors.Join, and of fmt.Errorf with several %w, have the method Unwrap() []error.
+	joined, several := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
 		return nil
-	case !several || !strings.Contains(err.Error(), "\n"): // fmt.Errorf puts all on one line, errors.Join does not
+	// One error, or several that fmt.Errorf joined: it puts them on one line, errors.Join does not. They stay one
+	// error.
+	case !several || !strings.Contains(err.Error(), "\n"):
 		return []error{err}
 	}
 	for _, one := range joined.Unwrap() {
@@ -65,8 +68,8 @@ func Ask[A any](ctx context.Context, c *Client, q *ask.Asked[A], hears Hears) (*
 	return answer, err
 }
 
-// answer sends a question, and decodes the answer into q.Answer. there reports whether there is an answer; if the log
-// is damaged, an error comes with it.
+// answer sends a question, and decodes the answer into q.Answer. It returns false (result there) if no answer came. If
+// the log is damaged, an error comes with the answer.
 func (c *Client) answer(ctx context.Context, q ask.Remote, hears Hears) (there bool, err error) {
 	resp, err := c.get(ctx, framesType, q.Values, append([]string{"v1", q.Name}, q.Path...)...)
 	if err != nil {

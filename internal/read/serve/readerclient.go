@@ -91,7 +91,7 @@ func (c *Client) refusal(resp *http.Response, text []byte) error {
 func (c *Client) inParts(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		values := maps.Clone(values)
-		limit, _ := strconv.Atoi(values.Get("limit")) // 0 if there is no limit
+		limit, _ := strconv.Atoi(values.Get("limit")) // 0 (no limit) if it is missing
 		backward := values.Get("direction") == "backward"
 		for more := true; more; {
 			more = false
@@ -134,7 +134,8 @@ func (c *Client) poll(ctx context.Context, from events.Sequence) iter.Seq2[event
 					}
 					from = r.Sequence + 1
 				}
-				from = max(from, head.Sequence+1) // this user may not read the records between: skip them
+				// Records up to head that were not sent are not for this user: skip them.
+				from = max(from, head.Sequence+1)
 			}
 			if ctx.Err() != nil || err != nil && !yield(events.Record{}, err) || err != nil {
 				return

@@ -91,7 +91,7 @@ func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 	if err := setList(asked.Flags, texts, textsOf(q.States), q.Since); err != nil {
 		return all, err
 	}
-	var unread error // damage of the log: the pages lack what it hides
+	var unread error // damage of the log that was met so far: the pages lack what it hides
 	for all.Continue = q.Continue; ; {
 		next, err := page(ctx, c, asked, all.Continue, q.Limit-len(all.Items))
 		switch {

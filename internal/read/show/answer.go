@@ -268,7 +268,7 @@ func about(a *explain.Answer, zone words.Zone) []string {
 	} else if a.Unrecorded > 0 {
 		parts = append(parts, fmt.Sprintf("%s NOT RECORDED", words.Count(int(a.Unrecorded), "version")))
 	}
-	switch history.State(a.State) { // the verdict says the same
+	switch history.State(a.State) { // the verdict of a deleted object says already when it was deleted, and by whom
 	case history.StateDeleted, history.StateDeleting:
 	default:
 		if a.Deleted != nil {

@@ -85,7 +85,7 @@ func (p *Page) clockOrDash(t, day events.Time) string {
 	switch {
 	case t == 0:
 		return "-"
-	case !p.Zone.SameDay(t, day): // also if day is 0, which means that it is not known
+	case !p.Zone.SameDay(t, day): // also if day is 0, which means that the day is not known
 		return p.Zone.In(t).Format("2 Jan 15:04:05")
 	}
 	return p.Zone.In(t).Format("15:04:05")

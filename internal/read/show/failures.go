@@ -87,7 +87,8 @@ const mostWorks = 12
 func (p *Page) causeRows(f *failures.Failures) (rows []failureRow) {
 	for i := range f.Causes {
 		c := &f.Causes[i]
-		if c.Item < 0 || c.Item >= len(f.Items) { // cannot happen in our own Failures; the JSON of a server may differ
+		// In our own Failures, Item is always an index of Items. In the JSON of a server it may be wrong.
+		if c.Item < 0 || c.Item >= len(f.Items) {
 			continue
 		}
 		r := failureRow{item: c.Item, first: events.Time(c.First), last: events.Time(c.Last), jobs: c.Jobs, why: p.wholeOr(f.Items[c.Item].Why, f.Items[c.Item].Whole)}

@@ -58,7 +58,7 @@ func (t *JobsTable) Row(j *history.Summary) {
 	namespace, name := namesOf(j)
 	counts := []string{succeeded(&j.Counts), strconv.Itoa(int(j.Counts.Failed)), strconv.Itoa(int(j.Counts.Active))}
 	if j.State == history.StateFinished {
-		counts = []string{"-", "-", "0"} // the log does not have the results of the Job's pods
+		counts = []string{"-", "-", "0"} // of such a Job, the log has no results of its pods
 	}
 	row := []Cell{
 		namespace, name, state, {Text: counts[0]}, {Text: counts[1]}, {Text: counts[2]}, t.started(j), {Text: dash(took(j.Started, j.Finished))},

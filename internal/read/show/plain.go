@@ -27,7 +27,7 @@ func plain(s string) string {
 			b.WriteByte('`')
 		}
 		inSpan = live
-		b.WriteString(strings.ReplaceAll(word, "`", "'")) // a backquote would end the code span
+		b.WriteString(strings.ReplaceAll(word, "`", "'")) // a backquote within the code span would end it
 	}
 	if inSpan {
 		b.WriteByte('`')

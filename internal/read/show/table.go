@@ -181,7 +181,7 @@ func (t *Table) measure() {
 			if i == len(t.Head)-1 {
 				last = max(last, w)
 			}
-			if i < len(row)-1 { // the last cell takes the rest of the line
+			if i < len(row)-1 { // the last cell takes the rest of the line, so its column needs no width
 				t.natural[i] = max(t.natural[i], w)
 				t.names[i] = t.names[i] || c.Name
 			}
@@ -190,7 +190,7 @@ func (t *Table) measure() {
 	t.widths = slices.Clone(t.natural)
 	switch {
 	case t.Width <= 0 || t.Whole:
-	case t.Fold: // the last cell may begin on the next line
+	case t.Fold: // the last cell may begin on the next line, at column belowAt
 		t.shorten(t.Width - min(max(last, len(t.Head[len(t.Head)-1])), belowAt))
 	default:
 		t.shorten(t.Width - min(max(last, len(t.Head[len(t.Head)-1])), leastLast))
@@ -217,7 +217,8 @@ func (t *Table) shorten(width int) {
 				widest = i
 			}
 		}
-		// There is a column with names wider than leastName: the check above made sure of it.
+		// Some column with names is wider than leastName, as the check above has made sure: make the widest one
+		// narrower.
 		t.widths[widest]--
 	}
 }
@@ -234,7 +235,7 @@ func (t *Table) write(row []Cell) {
 			break
 		}
 		width, text := t.widths[i], c.Text
-		if c.Name { // no effect if the column has its natural width
+		if c.Name { // has no effect if the column is as wide as the text
 			text = ClipMiddle(text, width)
 		}
 		b.WriteString(t.styled(text, c.Style))
@@ -260,7 +261,7 @@ func (t *Table) writeLast(b *strings.Builder, c *Cell, at int) {
 	default:
 		room := max(t.Width-at, leastLast)
 		if text = ClipWords(text, room); !t.Whole {
-			text = ClipMiddle(text, room) // a single long word
+			text = ClipMiddle(text, room) // only a single long word can still be too long
 		}
 	}
 	b.WriteString(t.styled(text, c.Style))

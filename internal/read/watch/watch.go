@@ -65,15 +65,16 @@ func UnlessInterrupted(ctx context.Context, err error) error {
 
 // Shown remembers what was shown last about each object. T is the type of the answers.
 type Shown[T any] struct {
-	// Said returns the UID of the object of an answer, its newest record, and the answer without its number of records.
-	// The record is 0 if the answer can change without a new record.
+	// Said returns the UID of the object of an answer, the object's newest record (last), and the answer without the
+	// fields that change with each record, such as its number of records (said). Shown compares said, so a change of
+	// these fields alone does not count. last is 0 if the answer can change without a new record.
 	Said  func(T) (uid string, last uint64, said any)
-	shown map[string]lastShown // by UID
+	shown map[string]lastShown // what was shown last about each object, by UID
 }
 
 type lastShown struct {
-	said [sha256.Size]byte // hash of the answer
-	last uint64            // the object's newest record then
+	said [sha256.Size]byte // hash of the answer without the fields that change with each record
+	last uint64            // newest record of the object at that time
 }
 
 // Changed reports whether the answer j differs from what was shown last about the object. If so, it remembers j as

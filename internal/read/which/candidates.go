@@ -79,7 +79,7 @@ func (f *Finder) candidates(ctx context.Context, h Object, but string) ([]candid
 // Job whose name begins like the name in h: h may be a pod of this Job.
 func (f *Finder) jobsNamed(ctx context.Context, h Object, but string) (all []candidate, pods []string, err error) {
 	has, at := map[string]bool{}, map[string]int{}
-	// A pod's name keeps only the first characters of a long Job name.
+	// kept is how many characters of a long Job name are certainly in the names of its pods, which have limited length.
 	const kept = 40
 	err = f.eachJob(ctx, history.JobsQuery{}, func(s *history.Summary) {
 		i, known := at[s.Namespace]
@@ -99,7 +99,8 @@ func (f *Finder) jobsNamed(ctx context.Context, h Object, but string) (all []can
 	return all, pods, err
 }
 
-// cronJobsNamed returns the CronJobs with the name in h, for each namespace except but the newest one.
+// cronJobsNamed returns the CronJobs with the name in h: the newest one of each namespace. It skips the namespace that
+// the parameter but names.
 func (f *Finder) cronJobsNamed(ctx context.Context, h Object, but string) (all []candidate, err error) {
 	page, err := f.Source.CronJobs(ctx, history.CronJobsQuery{Name: h.Name})
 	if err != nil && !f.Source.Beside(err) {

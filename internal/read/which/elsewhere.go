@@ -60,7 +60,8 @@ func (f *Finder) kindOf(ctx context.Context, p Place, name string) (h Object, in
 	kinds := kindsOf(Object{Name: name, Kind: Any})
 	if uidBegins.MatchString(name) {
 		if found, err := f.byNameIn(ctx, p.Namespace, kinds[:2]); err == nil && len(found) == 0 {
-			return Object{Name: name}, p, nil // a UID or the beginning of one
+			// No Job or CronJob has this name, so it is taken as a UID, or as the beginning of one.
+			return Object{Name: name}, p, nil
 		}
 	}
 	found, err := f.byNameIn(ctx, p.Namespace, kinds)

@@ -64,14 +64,14 @@ func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, 
 	if h.Kind != Pod && uid.MatchString(h.Name) {
 		return []events.Stream{events.JobStream(types.UID(strings.ToLower(h.Name)))}, nil
 	}
-	var unread error // damage of the log, which may hide the object
+	var unread error // damage of the log that was met so far; it may hide the object
 	if h.Kind != Pod {
 		streams, err := history.FindJobs(ctx, f.Source, namespace, h.Name)
 		if unread = err; err != nil && !f.Source.Beside(err) {
 			return nil, fmt.Errorf("find %s: %w", h, err)
 		}
 		if len(streams) > 0 {
-			return streams, nil // if the log is damaged, newer Jobs with the name may be missing
+			return streams, nil // if the log is damaged, newer Jobs with the name may be missing here
 		}
 		if uidBegins.MatchString(h.Name) {
 			switch s, ok, err := f.byUID(ctx, strings.ToLower(h.Name)); {

@@ -44,7 +44,8 @@ func (f *Finder) otherLives(ctx context.Context, s events.Stream, namespace, nam
 	if name == "" {
 		return nil, nil
 	}
-	all, _ := history.FindCronJobs(ctx, f.Source, namespace, name) // after an error the remark is left out
+	// If this fails, the remark about other CronJobs is left out.
+	all, _ := history.FindCronJobs(ctx, f.Source, namespace, name)
 	i := slices.Index(all, s)
 	if i < 0 {
 		return nil, nil

@@ -32,7 +32,8 @@ func (f *Finder) unknown(ctx context.Context, p Place, h Object) error {
 // similar name, or a command that lists objects. It ignores read errors, so suggestions may be missing.
 func (f *Finder) instead(ctx context.Context, p Place, h Object) string {
 	var there []candidate
-	if m := runOf.FindStringSubmatch(h.Name); m != nil && h.Kind == CronJob { // h looks like a Job of a CronJob
+	// The name has the form of a Job that a CronJob made: suggest that CronJob.
+	if m := runOf.FindStringSubmatch(h.Name); m != nil && h.Kind == CronJob {
 		if made, _ := history.FindCronJobs(ctx, f.Source, p.Namespace, m[1]); len(made) > 0 {
 			there = append(there, candidate{Object: Object{Name: m[1], Kind: CronJob}, namespace: p.Namespace})
 		}
@@ -112,7 +113,7 @@ func (f *Finder) namedAlike(ctx context.Context, p Place, h Object) (found []can
 		}
 	}
 	if h.Kind == Any || h.Kind == CronJob {
-		made := "" // name of the CronJob, if h looks like the Job of one
+		made := "" // if the name has the form of a Job that a CronJob made, the name of that CronJob
 		if m := runOf.FindStringSubmatch(h.Name); m != nil {
 			made = m[1]
 		}

@@ -58,8 +58,8 @@ const (
 
 // Pieces finds objects and records by a text: Jobs and CronJobs by a part of the name or UID, pods by a part of the
 // name, and a record by its number. Case does not matter. Names that equal the text come first, then names that begin
-// with it, then the others; newer ones before older ones. It returns at most most matches. An empty namespace means all
-// namespaces.
+// with it, then the others; newer ones before older ones. It returns no more matches than `most`. An empty namespace
+// means all namespaces.
 func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (*Pieces, error) {
 	l := &pieces{Finder: f, ctx: ctx, text: strings.ToLower(text), namespace: namespace}
 	for _, look := range []func() error{l.record, l.jobs, l.cronJobs, l.pods} {

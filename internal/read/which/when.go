@@ -60,7 +60,9 @@ func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 		case err != nil:
 		case !dated:
 			return When{clock: &t}, true
-		case moment == 0: // the year 1970 or year 1 was given: 0 would mean no time
+		// If the user gave the first instant of 1970, or the year 1, moment is 0, which means no time: use the next
+		// instant.
+		case moment == 0:
 			return When{moment: events.At(t.Add(1))}, true
 		default:
 			return When{moment: moment}, true

@@ -15,7 +15,7 @@ import (
 // without some of the copy's records. The removed objects are not deleted, because an earlier manifest may name them.
 func (r *run) common() error {
 	next := &copylog.Manifest{Leaving: r.next.Leaving, Kept: r.next.Kept, Key: r.next.Key}
-	keep := events.Sequence(0) // the last record that both the copy and the log have
+	keep := events.Sequence(0) // the last record that is both in the copy and in the log, as far as found
 	for _, one := range r.was.Runs() {
 		n, err := r.same(one)
 		if err != nil {
@@ -85,7 +85,8 @@ func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool,
 	}
 	a, err := r.chain(last)
 	if errors.Is(err, errPruned) {
-		return true, nil // the log had record last before it was pruned; the records after it are compared, too
+		// If the log has deleted record last, its hash counts as equal; the records after it are compared, too.
+		return true, nil
 	}
 	return a == after, err
 }

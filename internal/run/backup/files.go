@@ -23,7 +23,7 @@ import (
 func (r *run) files() error {
 	for _, first := range r.log.Firsts[:len(r.log.Firsts)-1] {
 		err := r.oneFile(first)
-		if errors.Is(err, fs.ErrNotExist) { // deleted by pruning a moment ago
+		if errors.Is(err, fs.ErrNotExist) { // the log pruned the file after it was listed
 			err = fmt.Errorf("%w: %w", err, copylog.ErrChanged)
 		}
 		if err != nil {
@@ -98,7 +98,9 @@ func (r *run) gap(first events.Sequence) error {
 		return fmt.Errorf("the copy has records through %d, and a file of the log begins with record %d: %w", end, first, r.ahead())
 	}
 	if end+1 < first && first != r.log.Firsts[0] {
-		return r.ahead() // the log has the records before that file, and they differ from the copy's
+		// If the log has an older file, it has not deleted the records in between: they are in that file, and differ
+		// from the copy's.
+		return r.ahead()
 	}
 	if end+1 < first {
 		hole := copylog.Hole{From: end + 1, Through: first - 1}
@@ -324,7 +326,7 @@ func (r *run) derivedOf(f *copylog.File) error {
 		}
 		content, err := regular.Read(path, mostDerived)
 		if err != nil {
-			continue // this file is just being replaced; as it can be made again, a copy may lack it
+			continue // the file is just being replaced: a copy may lack it, because it can be made again
 		}
 		o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
 		if _, err := r.object(&o, []string{o.Name}, readerAt(content), func(o *copylog.Object) error { return r.asItIs(o, mostDerived) }); err != nil {

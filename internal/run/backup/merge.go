@@ -12,9 +12,10 @@ import (
 // mergeAt is how many small segments (objects with the newest records of a file) are merged into one.
 const mergeAt = 8
 
-// smallBytes are the sizes below which segments are merged, eight at a time. Segments below 16 KiB become one of up to
-// 128 KiB; segments below 128 KiB become one of up to 1 MiB. So a log file that was copied every five seconds has few
-// segments, and each record is written at most three times, unless its segment stays below 16 KiB after a merge.
+// smallBytes are the sizes below which segments are merged, as soon as there are eight in a row. Segments below 16 KiB
+// become one of up to 128 KiB; segments below 128 KiB become one of up to 1 MiB. So a log file that was copied every
+// five seconds has few segments, and each record is written at most three times, unless its segment stays below 16 KiB
+// after a merge.
 var smallBytes = []int64{128 << 10, 16 << 10}
 
 // merge replaces the small segments at the end of t by one larger segment, so that a restore reads few objects. A

@@ -152,7 +152,9 @@ func (r *run) name(last bool) error {
 		}
 	}
 	tag, err := r.Place.Replace(r.ctx, copylog.ManifestName, content, r.tag)
-	if errors.Is(err, copylog.ErrChanged) { // perhaps this process wrote it, and the answer was lost
+	// ErrChanged also comes if this process wrote the manifest and only the answer was lost. Then the manifest has our
+	// bytes, and that is no error.
+	if errors.Is(err, copylog.ErrChanged) {
 		now, itsTag, readErr := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 		if readErr == nil && bytes.Equal(now, content) {
 			tag, err = itsTag, nil
@@ -212,7 +214,7 @@ func (r *run) readBack() (head store.Head, err error) {
 	}
 	segments := m.Segments()
 	if len(segments) == 0 {
-		return head, errors.New("it has no segment") // the newest file has at least one record
+		return head, errors.New("it has no segment") // a copy has one, because the newest file has a record
 	}
 	last := segments[len(segments)-1]
 	value, _, err := copylog.ReadAll(r.ctx, r.Place, last.Object.Name, mostSegment)

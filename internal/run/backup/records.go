@@ -20,9 +20,9 @@ type record struct {
 	after  events.Hash
 }
 
-// recordsOf yields the records from record from through record end. before is the hash of all records in front of them.
-// If the hash of all records through the last one is not end's, the log's records do not follow the copy's, and it
-// yields a forkError.
+// recordsOf yields the log's records from record from through record end. before is the hash of all records in front of
+// them. At the end it compares the hash of all records with end's; if they differ, the log's records do not follow the
+// copy's, and it yields a forkError.
 func recordsOf(ctx context.Context, l *beside.Log, from events.Sequence, before events.Hash, epoch uint64, end store.Head) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		at, hash := from-1, before

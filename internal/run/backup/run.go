@@ -42,7 +42,7 @@ type Step struct {
 	Name    string
 	First   events.Sequence // first record; 0 for an object without records
 	Last    events.Sequence
-	Bytes   int64 // of a segment with DryRun: size of its records before compression
+	Bytes   int64 // size of the object; for a segment with DryRun, size of its records before compression
 	There   bool  // the object existed already, from a run that ended early
 	Deleted bool
 }
@@ -53,7 +53,7 @@ type Result struct {
 	Head     store.Head      // last record of the copy, as read back
 	Objects  int             // number of objects written; with DryRun, that would be written
 	Bytes    int64
-	Dropped  events.Sequence // last record of the copy that the log continued without; 0 for none
+	Dropped  events.Sequence // last record of those that the copy had and the log lost; 0 for none
 	Holes    []copylog.Hole  // records pruned before they could be copied
 }
 
@@ -94,7 +94,7 @@ type run struct {
 	tag      string                          // version tag of the current manifest in the destination
 	seen     map[events.Sequence]events.Hash // cached hashes of all records through certain records of the newest file
 	known    map[events.Sequence]bool        // first records of the log files that were compared with the copy's
-	resident bool                            // the run belongs to a Session, which makes further passes
+	resident bool                            // the run belongs to a Session, which copies again and again
 	tidied   bool                            // leftovers of earlier runs were removed
 	put      bool                            // something was written that the manifest does not name yet
 	result   Result
@@ -186,7 +186,7 @@ func (r *run) begin() error {
 		if was.Head.Sequence > r.log.Head.Sequence || was.Head.Sequence == r.log.Head.Sequence && was.Head.Hash != r.log.Head.Hash {
 			return ahead
 		}
-		return r.fenced() // fenced can miss a difference; then the reading of the records finds it
+		return r.fenced() // if fenced misses a difference, reading the records finds it
 	}
 	return r.common()
 }

@@ -23,7 +23,7 @@ import (
 // One goroutine may call Pass, and another Upload. Use NewSession.
 type Session struct {
 	config Config
-	r      *run // nil before the first pass and after a failed one
+	r      *run // nil before the first pass (round of copying) and after a failed one
 
 	mu     sync.Mutex
 	was    *copylog.Manifest // the manifest after the last pass, for Upload
@@ -114,7 +114,8 @@ func (s *Session) takeDone(r *run) (took bool) {
 	for _, f := range s.done {
 		i := slices.IndexFunc(r.next.Partial, func(t copylog.Tail) bool { return t.First == f.First })
 		if i < 0 || (copylog.Run{Segments: &r.next.Partial[i]}).End() != f.End || r.next.Partial[i].Segments[0].Before != f.Before {
-			continue // the copy's segments have changed since Upload began
+			// If the copy's segments have changed since Upload read them, the file does not replace them.
+			continue
 		}
 		r.take(f)
 		r.put, took = true, true
@@ -156,7 +157,7 @@ func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 		r.log = &beside.Log{Dir: s.config.Dir, Live: s.config.Live, Identity: was.Identity, Head: was.Head}
 		f, err := r.upload(&t)
 		if f == nil && err == nil || errors.Is(err, fs.ErrNotExist) {
-			continue // not compressed yet, or pruned a moment ago
+			continue // the file is not compressed yet, or was just pruned
 		}
 		if err != nil {
 			return t.First, err

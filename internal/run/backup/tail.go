@@ -154,5 +154,5 @@ func (r *run) sameSegment(o *copylog.Object, f *copylog.File, s *segment) (n int
 	return n, nil
 }
 
-// errTaken: an object of the same name exists, and its records differ from the log's.
+// errTaken is returned if an object of the same name exists, and its records differ from the log's.
 var errTaken = errors.New("it has other records than the log")

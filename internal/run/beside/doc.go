@@ -5,8 +5,9 @@
 //	for stored, err := range log.Stored(ctx, from, last) { // the newest records: the controller gives them
 //	err = log.Close()
 //
-// It locks nothing and changes nothing. Sealed files do not change, so it reads them from the disk. While a controller
-// runs, the newest file grows: its header is read from the disk, and its records are asked of the controller.
+// It locks nothing and changes nothing. Complete (sealed) files of the log do not change, so it reads them from the
+// disk. While a controller runs, the newest file grows: its header is read from the disk, and its records are asked of
+// the controller.
 //
 // # Concurrency
 //

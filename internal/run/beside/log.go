@@ -53,7 +53,7 @@ func Open(ctx context.Context, dir string, live Live) (*Log, error) {
 			}
 		}
 		newest := l.Last()
-		// The newest file has no durable record yet: use the file before it.
+		// If the controller has just begun the newest file, it has no durable record yet: use the file before it.
 		for live != nil && len(l.Firsts) > 1 && l.Last() > l.Head.Sequence {
 			l.Firsts = l.Firsts[:len(l.Firsts)-1]
 		}

@@ -3,9 +3,9 @@
 //	open := func(ctx context.Context) (*cloning.Source, error) { return cloning.OfDirectory(ctx, dir, live) }
 //	result, err := cloning.Run(ctx, &cloning.Config{Open: open, To: "clone"})
 //
-// A Source is a log as of one moment. OfDirectory makes one of a log's directory; package replicating makes one of the
-// replicas of a stream. Sealed files are copied as they are, and the newest file is written from its records.
-// Invariants:
+// A Source is a log as it was at one moment. OfDirectory makes one of a log's directory; package replicating makes one
+// of the replicas of a stream. Complete (sealed) files are copied as they are, and the newest file is written from its
+// records. Invariants:
 //
 //   - Until everything is copied and verified, no function opens the target as a log. A call that ended early can be
 //     repeated; it keeps the files that are complete.

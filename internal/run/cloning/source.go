@@ -50,7 +50,7 @@ func OfDirectory(ctx context.Context, dir string, live beside.Live) (_ *Source, 
 	}
 	s := &Source{
 		Name: dir, LogID: log.Identity.LogID, Has: []store.Head{log.Head}, Done: log.Close,
-		Gone: func(err error) bool { return errors.Is(err, fs.ErrNotExist) }, // the file was pruned
+		Gone: func(err error) bool { return errors.Is(err, fs.ErrNotExist) }, // a file that is gone was pruned
 	}
 	for _, first := range log.Firsts[:len(log.Firsts)-1] {
 		f, err := sealed(log, first)

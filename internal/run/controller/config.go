@@ -80,7 +80,7 @@ type LeaseConfig struct {
 	Duration, RenewDeadline, RetryPeriod time.Duration
 	// Namespace of the Lease. Empty for the namespace of the Jobs, or lease.DefaultNamespace for Jobs of all namespaces
 	Namespace string
-	Adopt     bool // continue although the Lease names another log, and replace that name
+	Adopt     bool // continue although the Lease names another log, and write the ID of this log into it
 	Alone     bool // continue without the other controllers that shared this log
 }
 

@@ -39,7 +39,7 @@ type controller struct {
 	registry *prometheus.Registry
 	lease    *lease.Lease // nil if no Lease is wanted
 	identity string       // the identity that holds the Lease
-	adopts   bool         // the message was logged that the Lease named another log, which this run replaces
+	adopts   bool         // set once a message has said that this run replaces the log that the Lease named
 	// this process's part in the replication of the log; nil unless a NATS stream replicates it
 	member  *replicating.Member
 	standby *following.Standby // nil unless the log is copied from another controller (--follow)
@@ -53,8 +53,8 @@ type controller struct {
 
 	queue     *loop.Queue
 	informer  *informer.Informer
-	around    *informer.Surroundings // nodes and namespaces
-	messages  *observation.Messages  // how much of containers' messages is recorded
+	around    *informer.Surroundings // watches nodes and namespaces
+	messages  *observation.Messages  // decides how much of containers' messages is recorded
 	executor  *executor.Executor
 	hands     *countedExecutor
 	runner    *loop.Runner
@@ -70,8 +70,8 @@ type controller struct {
 	health    *Health
 	metrics   *metrics
 	drain     *Drain                       // nil unless the controller drains
-	gangs     discovery.DiscoveryInterface // to ask which gang APIs the server has; nil if no gangs are made
-	unserved  chan struct{}                // gets an entry when the gang API is found not served
+	gangs     discovery.DiscoveryInterface // says which gang APIs the server has; nil if no gangs are made
+	unserved  chan struct{}                // gets a value if a request finds that the server lacks the gang API
 }
 
 // newController returns a controller that has a config and a registry, and no other parts yet.
@@ -121,7 +121,9 @@ func Run(ctx context.Context, config *Config) error {
 		work = c.follow
 	}
 	if !c.observes() {
-		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut }) // set before any port answers
+		// A probe must not find this process ready before it knows whether it may lead, so set this before a port
+		// answers.
+		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut })
 	}
 	if config.Scrape.Address == "" {
 		return work(ctx)
@@ -262,11 +264,12 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Workloads: workloads, Unserved: func() {
 			select {
 			case c.unserved <- struct{}{}:
-			default: // an entry is waiting already, and a second one would change nothing
+			default: // a value is waiting already, and says the same
 			}
 		}, Crons: crons, Objects: objects, Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, ObserveCronJob: c.informer.ObserveCronJob, ObserveRun: c.informer.ObserveRun, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
-		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
+		// The timeout is below the time for which a sent request may still take effect at the server.
+		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2),
 	})
 	if err != nil {
 		return err
@@ -280,7 +283,7 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 	}
 	c.alarm = kube.NewAlarm(c.log, c.cluster.Client, c.logger)
 	c.registry.MustRegister(c.metrics.ofJobs)
-	c.counter = jobmetrics.Follow(c.log, world, c.metrics.ofJobs) // must begin before the loop changes world
+	c.counter = jobmetrics.Follow(c.log, world, c.metrics.ofJobs) // must read world before the loop changes it
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 		}
 		c.logger.Info("serving health and metrics until the log can be opened", "listen", probes.URL())
 		ended := make(chan error, 1)
-		go func() { ended <- probes.Run() }() // ends with stopServing
+		go func() { ended <- probes.Run() }() // ends when stopServing is called
 		defer func() {
 			stopServing(probes)
 			if err := <-ended; err != nil {
@@ -69,7 +69,8 @@ func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 // logOptions returns the options with which the controller opens the log.
 func (c *controller) logOptions() store.Options {
 	options := store.Options{
-		// a lost end of the log is accepted here if an epoch is forced; goOn, which runs next, checks whether it may be
+		// If the operator forces an epoch (--force-new-epoch), the log is opened even if its last records are lost.
+		// goOn, which runs next, checks whether that is permitted.
 		Logger: c.logger, Reader: loop.Reader(c.config.Program.Version), Least: loop.Least(), AcceptLoss: c.config.Epoch != 0,
 		RotateBytes: c.config.RotateBytes, MaxBytes: c.config.Retention.MaxBytes, RotateAfter: c.config.Retention.MaxAge / filesPerAge,
 	}

@@ -15,7 +15,7 @@ type Drain struct {
 
 	looked time.Time // when the unfinished Jobs were last counted
 	told   time.Time // when their number was last logged
-	left   int       // number of unfinished Jobs that was last logged; -1 once it was 0
+	left   int       // number of unfinished Jobs that was last logged; -1 after 0 was reported
 }
 
 // How often the unfinished Jobs are counted while the loop is idle, and how often their number is logged.
@@ -59,8 +59,8 @@ func Undone(w *projector.World) (left, suspended []events.JobRef) {
 	return left, suspended
 }
 
-// rests reports whether the controller has nothing to do for the Job: it is suspended, finished or not ours, has no
-// command in flight, and no pod with the tracking finalizer.
+// rests reports whether the controller has nothing to do for the Job: the Job is suspended, finished, deleted or not
+// ours, has no command in flight, and has no pod with the tracking finalizer.
 func rests(j *projector.Job) bool {
 	goesOn := j.Known() && j.Managed && !j.Observed() && !j.Gone && !j.Finished() && j.Deleted == 0 && !(j.Spec != nil && j.Spec.Suspend)
 	if goesOn || j.Busy() || len(j.Creates()) > 0 {

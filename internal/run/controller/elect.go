@@ -153,7 +153,7 @@ func (c *controller) leaseLost() bool {
 	}
 }
 
-// identity returns a unique name for this process.
+// identity returns a unique name for this process: the host's name and a random number.
 func identity() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -170,8 +170,8 @@ func (c *controller) withLog(ctx context.Context, do func(context.Context, store
 	if err != nil {
 		return unlessStopped(ctx, c.explainLoss(err))
 	}
-	// runs last: all other parts use the log, and the file LOCK, which the Lease names, must exist until they have
-	// ended
+	// The log is closed last, because all other parts use it, and because the file LOCK, which the Lease names, must
+	// exist until they have ended.
 	defer func() {
 		if closed := log.Close(); closed != nil && err == nil {
 			err = fmt.Errorf("close the log: %w", closed)
@@ -184,7 +184,8 @@ func (c *controller) withLog(ctx context.Context, do func(context.Context, store
 	return do(ctx, log)
 }
 
-// openLog opens the log for writing. With a Lease, it waits while another process has the log open.
+// openLog opens the log for writing. If this run uses a Lease, and no NATS stream replicates the log, it waits while
+// another process has the log open.
 func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
 	if err := c.refuseAlone(); err != nil {
 		return nil, err

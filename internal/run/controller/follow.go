@@ -72,7 +72,9 @@ func (c *controller) prepare(ctx context.Context, standby *following.Standby) (l
 	if err := c.refuseBeside(ctx); err != nil {
 		return "", err
 	}
-	if c.config.Lease.Adopt { // a new log gets an ID of its own here, and replaces the log that the Lease names
+	// If the operator adopts another log (--adopt), what the Lease says about a log does not count: a new log gets an
+	// ID of its own, and replaces the one that the Lease names.
+	if c.config.Lease.Adopt {
 		said = lease.Said{}
 	}
 	if logID, err = standby.Prepare(ctx, said); err != nil || logID != "" {

@@ -18,7 +18,7 @@ import (
 // version that suffices. Its text says what to do.
 type NoGangsError struct {
 	Server string // version of the server
-	Asked  bool   // the server has the API of Kubernetes 1.36, where no Job can ask for a gang
+	Asked  bool   // --gang-scheduling=asked, and the server has only the API of 1.36, where no Job can ask
 }
 
 func (e *NoGangsError) Error() string {
@@ -55,7 +55,7 @@ func (c *controller) chooseGangs() (done bool, err error) {
 		return true, nil
 	}
 	c.logger.Warn("cannot see which Workloads and PodGroups the API server has", "error", err)
-	return apierrors.IsForbidden(err), nil // without the right to ask, the newest version is assumed
+	return apierrors.IsForbidden(err), nil // if the right to ask is missing, assume the newest version
 }
 
 // awaitGangs calls chooseGangs every 5 seconds until the server answers.
@@ -80,8 +80,8 @@ func (e *OtherGangsError) Error() string {
 	return fmt.Sprintf("the API server makes gangs of %s now, and this run makes those of %s: stopping in good order, to be started again", e.Now, e.Before)
 }
 
-// gangsPause is the shortest time between two questions to the server which versions of the gang API it serves. Each
-// waiting Job whose request fails asks for such a question.
+// gangsPause is the shortest time between two questions to the server which versions of the gang API it serves. Without
+// it, each failed request of a Job that waits for its gang would cause a question.
 const gangsPause = askTimeout
 
 // gangsEvery is the time between questions to the server which versions of the gang API it serves, if no request fails.

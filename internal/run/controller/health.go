@@ -17,7 +17,7 @@ type Health struct {
 	scraping sync.Mutex // held while a scrape is answered
 
 	mu      sync.Mutex
-	standby bool // another process holds the Lease
+	standby bool // this process does not lead, or not yet
 	// Why a standby is not ready: it may be a second controller, or its log is behind; empty if it is ready
 	second   string
 	listing  bool   // the first listing of the cluster is not complete yet
@@ -39,7 +39,7 @@ type Health struct {
 	beside string
 
 	logger *slog.Logger               // gets the sentences that remote clients do not get; nil for none
-	told   map[string]map[string]bool // by probe, the checks that failed at its last request
+	told   map[string]map[string]bool // by name of the probe: the checks that failed at its last request
 }
 
 // stuck is how long the loop may make no turn before it counts as dead: its disk hangs, or it has a bug.
@@ -91,7 +91,9 @@ func (h *Health) checks(ready bool) []check {
 		return append(all, check{name: "lease", says: h.second})
 	}
 	if h.standby {
-		return append(all, check{name: "standby"}) // a standby waits by design, so its other checks do not count
+		// A standby that may take over is ready, although it does nothing: it waits by design, so the checks below do
+		// not count.
+		return append(all, check{name: "standby"})
 	}
 	listing := "the cluster is being listed: nothing is decided until that is done"
 	if h.denied != "" {
@@ -158,7 +160,7 @@ func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 		}
 		for _, c := range warnings {
 			switch {
-			case c.says == "": // these two checks are printed like the checks above
+			case c.says == "": // only nats and copy are in the list without a failure
 				line("+", c.name, " ok", " ok")
 			case c.name == "nats" || c.name == "copy":
 				line("~", c.name, " warning", " "+c.says)

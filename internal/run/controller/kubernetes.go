@@ -47,7 +47,9 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
 	config.UserAgent = "jobledger/" + version
-	config.QPS = -1 // the executor adapts to what the server bears; a fixed rate would fight it
+	// No rate limit in client-go: the executor adapts its rate to what the server accepts, and a fixed limit would
+	// disturb this.
+	config.QPS = -1
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	clock := &serverClock{}
@@ -128,7 +130,7 @@ func (k *Cluster) version(ctx context.Context) (string, error) {
 		err     error
 	}
 	got := make(chan answer, 1)
-	go func() { // ends with the request, which has its own timeout
+	go func() { // ends when the request ends, which has its own timeout
 		v, err := k.Client.Discovery().ServerVersion()
 		if err != nil {
 			got <- answer{err: err}

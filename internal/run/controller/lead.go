@@ -35,7 +35,8 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 		return err
 	}
 	if c.stream != nil {
-		c.stream.Diverged = func(e *publish.DivergedError) { // the loop records that the log lost records, and ends
+		// makes the loop record that the log lost records, and end
+		c.stream.Diverged = func(e *publish.DivergedError) {
 			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
 		}
 	}
@@ -53,8 +54,7 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 	return c.run(ctx)
 }
 
-// takeWorld returns the state folded from the log for the loop, which keeps it up to date from then on. Before, the
-// method of standing did so.
+// takeWorld hands the state that was folded from the log over to the loop, which keeps it up to date from then on.
 func (s *standing) takeWorld() *projector.World {
 	world := s.fold.World()
 	s.fold = nil
@@ -103,7 +103,8 @@ func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, e
 	return copying.New(copying.Config{
 		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place,
 		Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
-		Ahead: func(e *backup.AheadError) { // the loop records that the log lost records, and ends
+		// makes the loop record that the log lost records, and end
+		Ahead: func(e *backup.AheadError) {
 			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
 		},
 	})

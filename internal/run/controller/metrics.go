@@ -106,7 +106,7 @@ func (m *metrics) disk(log store.Filed) {
 		return func() float64 {
 			bytes, free, err := log.Usage()
 			if err != nil {
-				return math.NaN() // the disk is gone; to repeat an old number would hide this
+				return math.NaN() // the disk cannot be read; an old number would hide this
 			}
 			return float64(pick(bytes, free))
 		}
@@ -117,7 +117,7 @@ func (m *metrics) disk(log store.Filed) {
 		usage(func(_, free int64) int64 { return free }))
 }
 
-// parts adds the metrics of the controller's parts.
+// parts adds the metrics of the queue, the informer, the executor and the health checks.
 func (m *metrics) parts(q *loop.Queue, i *informer.Informer, e *executor.Executor, h *Health) {
 	m.gauge("jobledger_queue_inputs", "Observations and outcomes that wait for a turn of the loop.", func() float64 {
 		return float64(q.Len())

@@ -12,7 +12,7 @@ type noExecutor struct{}
 // Submit implements loop.Executor: it panics if it gets a command to carry out.
 func (noExecutor) Submit(tasks ...events.Task) {
 	if len(tasks) > 0 {
-		panic("a command is to be carried out in observe mode") // the loop decides nothing in observe mode
+		panic("a command is to be carried out in observe mode") // a bug: the loop decides nothing in this mode
 	}
 }
 

@@ -50,7 +50,9 @@ func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	counts, next := map[string]int{}, map[events.Stream]nextDue{}
 	for _, c := range w.CronJobs() {
 		open, hold := o.open(c, next)
-		// the decision to start a Job of a CronJob that we run may come up to a minute late (C-085)
+		// A Job counts as late after overdueAfter, or after a shorter startingDeadlineSeconds. The deadline does not
+		// count if we run the CronJob and no record mentions the due time yet: the decision may come up to a minute
+		// late (C-085).
 		after := overdueAfter
 		if d := c.Seen.Deadline; d != nil && *d < int64(after/time.Second) && (c.Observed() || c.Ledger.Open != 0) {
 			after = time.Duration(*d) * time.Second

@@ -18,40 +18,40 @@ import (
 func (c *controller) run(ctx context.Context) error {
 	c.announce(ctx)
 	group, ctx := errgroup.WithContext(ctx)
-	// lives on after ctx has ended, for the parts that run longer than the loop
+	// after ends when the loop has ended, which is later than ctx. It is for the parts that run longer than the loop.
 	after, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
-	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
-	go c.around.Run(ctx)                                // ends a short time after ctx, or with the process
-	group.Go(func() error { return c.worry(ctx) })      // ends with ctx, or ends the run
-	group.Go(func() error { return c.watchGangs(ctx) }) // ends with ctx, or ends the run
+	group.Go(func() error { return c.watch(ctx) })      // ends when ctx ends
+	go c.around.Run(ctx)                                // ends a short time after ctx, or when the process ends
+	group.Go(func() error { return c.worry(ctx) })      // ends when ctx ends; an error ends the run
+	group.Go(func() error { return c.watchGangs(ctx) }) // ends when ctx ends; an error ends the run
 	if !c.tended {
 		c.tend(ctx, after, group)
 	}
-	group.Go(func() error { c.retainer.run(ctx); return nil })          // ends with ctx
-	group.Go(func() error { fitProcessors(ctx, c.logger); return nil }) // ends with ctx
-	group.Go(func() error {                                             // ends with ctx, after a clean stop of the loop
+	group.Go(func() error { c.retainer.run(ctx); return nil })          // ends when ctx ends
+	group.Go(func() error { fitProcessors(ctx, c.logger); return nil }) // ends when ctx ends
+	group.Go(func() error {                                             // ends when ctx has ended and the loop has stopped cleanly
 		defer release()
-		defer c.queue.Close() // the informer may be waiting for space in the queue
+		defer c.queue.Close() // ends the informer's wait for space in the queue
 		return c.decide(ctx)
 	})
 	if !c.observes() {
-		group.Go(func() error { // ends after the loop
+		group.Go(func() error { // ends after the loop has ended
 			return c.executor.Run(after, func(r events.TaskResult) {
 				c.hands.ended(&r)
 				c.queue.Report(r)
 			})
 		})
-		// ends after the loop, when all Events are published, or after 5 seconds
+		// When the loop has ended, this publishes the Events that are left, for at most 5 seconds.
 		group.Go(func() error { return c.publish(after) })
-		group.Go(func() error { return c.count(after) })          // ends after the loop
-		group.Go(func() error { c.alarm.Run(after); return nil }) // ends after the loop
+		group.Go(func() error { return c.count(after) })          // ends after the loop has ended
+		group.Go(func() error { c.alarm.Run(after); return nil }) // ends after the loop has ended
 	}
 	if c.stream != nil {
-		// ends after the loop, when all records are published, or after 5 seconds
+		// When the loop has ended, this publishes the records that are left, for at most 5 seconds.
 		group.Go(func() error { return c.stream.run(after) })
 	}
-	// ends after the loop, when all records are copied, or after 5 seconds
+	// When the loop has ended, this copies the records that are left, for at most 5 seconds.
 	group.Go(func() error { return c.copyLog(after) })
 	if err := group.Wait(); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *controller) run(ctx context.Context) error {
 // What the informer still reports after that second is not read.
 func (c *controller) watch(ctx context.Context) error {
 	ended := make(chan error, 1)
-	go func() { // ends a short time after ctx, or with the process
+	go func() { // ends a short time after ctx, or when the process ends
 		c.messages.Wait(ctx)
 		ended <- c.informer.Run(ctx)
 	}()
@@ -107,7 +107,7 @@ func (c *controller) publish(ctx context.Context) error {
 		return fmt.Errorf("publish Kubernetes Events: %w", err)
 	}
 	if c.leaseLost() {
-		return nil // the next leader publishes the rest
+		return nil // if the Lease is lost, the next leader publishes the rest
 	}
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -136,7 +136,7 @@ func (c *controller) copyLog(ctx context.Context) error {
 		return nil
 	}
 	if err := c.copier.Run(ctx); err != nil || c.leaseLost() {
-		return err // the next leader continues the copy
+		return err // if the Lease is lost, the next leader continues the copy
 	}
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 // Examples: Go has one processor, and used 0.6 of it in the last second, so it gets all. Go has all, and used 0.2 of
 // one in each of the last two seconds, so it gets one.
 const (
-	manyAbove = 0.5  // part of a processor used in the last second, above which Go gets all
-	oneBelow  = 0.25 // part used in each of the last calmLooks seconds, below which Go gets one
+	manyAbove = 0.5  // if Go used more of a processor in the last second, it gets all processors
+	oneBelow  = 0.25 // if Go used less in each of the last calmLooks seconds, it gets one
 	calmLooks = 2
 
 	processorsLook = time.Second
@@ -78,7 +78,7 @@ func fitProcessors(ctx context.Context, logger *slog.Logger) {
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // never fails
+		return 0 // Getrusage of the own process never fails
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

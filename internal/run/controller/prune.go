@@ -128,7 +128,7 @@ func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err erro
 		if err != nil {
 			return nil, err
 		}
-		if through != 0 && through+1 < keep { // 0: this log was never read by such a consumer
+		if through != 0 && through+1 < keep { // 0: such a consumer has never read this log
 			p.Missed = append(p.Missed, events.Missed{Consumer: name, From: max(through+1, p.From), Through: keep - 1})
 		}
 	}

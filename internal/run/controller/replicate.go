@@ -27,8 +27,8 @@ type follower struct {
 	stop     context.CancelFunc     // stops copying and folding the leader's log
 	followed chan struct{}          // closed when copying and folding the leader's log have stopped
 	leads    atomic.Bool            // set when this process leads and no longer copies
-	lacks    atomic.Pointer[string] // why this process did not take an expired Lease; nil for no reason
-	// the message was logged that the whole log is read; only the goroutine of Watch uses it
+	lacks    atomic.Pointer[string] // which records this log lacks, so that the Lease was not taken; nil for none
+	// the last message said that the whole log is read, and not that this process is behind; for Watch's goroutine only
 	current bool
 }
 
@@ -99,7 +99,9 @@ func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	if said.LogID != member.LogID() { // the same log is compared with the Lease later, after it is opened
+	// If the Lease names another log, this process is refused now. If it names this log, the two are compared later,
+	// when the log is open.
+	if said.LogID != member.LogID() {
 		if err := c.refuse(said, lease.Log{Identity: events.Identity{LogID: member.LogID()}}); err != nil {
 			member.Close()
 			return nil, err
@@ -125,7 +127,7 @@ func (f *follower) run(ctx context.Context) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	// lives on after ctx, for the parts that answer readers until the end
+	// after ends when bid has returned, which is later than ctx. It is for the parts that answer readers until the end.
 	after, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	if m, ok := f.source.(mender); ok {
@@ -133,7 +135,7 @@ func (f *follower) run(ctx context.Context) error {
 	}
 	f.tend(ctx, after, group)
 	f.tended = true
-	group.Go(func() error { return f.source.Exchange(ctx) }) // ends with ctx
+	group.Go(func() error { return f.source.Exchange(ctx) }) // ends when ctx ends
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	f.stop = stop
@@ -144,8 +146,8 @@ func (f *follower) run(ctx context.Context) error {
 		reading.Go(func() error { return f.keepFolding(ctx) })
 		return reading.Wait()
 	})
-	group.Go(func() error { return f.source.Watch(ctx, f.tellBehind) }) // ends with ctx
-	group.Go(func() error {                                             // ends with ctx, or after it has led
+	group.Go(func() error { return f.source.Watch(ctx, f.tellBehind) }) // ends when ctx ends
+	group.Go(func() error {                                             // ends when ctx ends, or when this process has led
 		defer release()
 		return f.bid(ctx)
 	})
@@ -327,13 +329,15 @@ func (f *follower) recordRefill(ctx context.Context) {
 			f.logger.Warn("REPLICA still says that the stream got records again", "error", err)
 		}
 	}
-	if hasRefill(ctx, f.log, *f.refilled) { // the previous process ended after it recorded the refill
+	// If an earlier process ended after it had recorded the refill, the log has the record, and the source can forget
+	// the refill.
+	if hasRefill(ctx, f.log, *f.refilled) {
 		f.refilled = nil
 		done()
 		return
 	}
 	head := f.log.Head().Sequence
-	go func() { // ends with ctx, or when the loop's first batch is durable
+	go func() { // ends when ctx ends, or when the loop's first batch is durable
 		if _, err := f.log.Wait(ctx, head); err == nil {
 			done()
 		}

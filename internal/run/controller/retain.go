@@ -115,7 +115,7 @@ func (r *retainer) run(ctx context.Context) {
 	}
 }
 
-// look deletes the files that are too many or too old by the limits. It logs the same error only once.
+// look deletes the oldest files if the log is larger or older than its limits permit. It logs the same error only once.
 func (r *retainer) look(ctx context.Context) {
 	err := r.let(ctx)
 	err = errors.Join(err, r.left)
@@ -132,7 +132,7 @@ func (r *retainer) look(ctx context.Context) {
 func (r *retainer) let(ctx context.Context) error {
 	if r.left != nil && time.Since(r.tried) >= retainLookAge {
 		r.tried = time.Now()
-		// 0: delete nothing more; only try again to remove files that count as deleted already
+		// With 0, nothing more is deleted: Prune only tries again to remove files that count as deleted already.
 		_, r.left = r.log.Prune(ctx, 0)
 	}
 	used, _, err := r.log.Usage()
@@ -168,7 +168,8 @@ func (r *retainer) let(ctx context.Context) error {
 		func() bool { return closed(ctx, recorded) },
 	} {
 		if !step() {
-			// the file is removed when the log is opened the next time, because a record says that it is deleted
+			// If ctx has ended, the record of the deletion may be written or not. If it was written, the files are
+			// removed when the log is opened the next time.
 			return nil
 		}
 	}

@@ -69,7 +69,7 @@ func newScrape(
 	}
 	mux := http.NewServeMux()
 	h.serve(mux, metrics, guard)
-	if giver != nil && config.TLS != nil { // only over TLS: the client sends a token
+	if giver != nil && config.TLS != nil { // records only over TLS, because the client sends a token
 		mux.Handle(recordsPath, asks.GuardAs(recordsPath, giver))
 	}
 	config.Handler = mux
@@ -100,7 +100,7 @@ func (h *Health) oneAtATime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := whole{header: http.Header{}, status: http.StatusOK}
 		h.scraping.Lock()
-		if r.Context().Err() == nil { // otherwise the client is gone
+		if r.Context().Err() == nil { // no answer is computed for a client that is gone
 			next.ServeHTTP(&answer, r)
 		}
 		h.scraping.Unlock()

@@ -31,7 +31,7 @@ type scrubber struct {
 }
 
 // scrubbed is a log on disk. Scrub verifies the first sealed (complete) file after the record after; behind the last
-// file it begins again with the oldest. It returns the file's first record and a description of its damage.
+// file it begins again with the oldest. It returns the file's first record, and notes; damage is the error.
 type scrubbed interface {
 	Scrub(ctx context.Context, after events.Sequence) (events.Sequence, []string, error)
 }

@@ -33,10 +33,10 @@ type standing struct {
 	keeper   *joblist.Keeper // keeps these lists up to date
 	damage   func() []error  // known damage of the log, for readers
 	endpoint *endpoint       // nil for none
-	tended   bool            // tend was called, so the parts run
+	tended   bool            // tend has started the parts that do not depend on the Lease
 }
 
-// work runs a controller on its open log: first stand, then lead.
+// work folds the open log and makes the parts of the controller (stand), and then runs it as the leader (lead).
 func (c *controller) work(ctx context.Context, log store.Opened) error {
 	if err := c.stand(ctx, log, log); err != nil {
 		return unlessStopped(ctx, err)
@@ -82,9 +82,9 @@ func (c *controller) stand(ctx context.Context, log store.Opened, writes store.L
 // tend starts the parts that run whether or not this process leads. Verifying and compressing the log's files and
 // keeping the lists of Jobs end with ctx. The port for readers ends with after.
 func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
-	group.Go(func() error { s.scrubber.run(ctx); return nil }) // ends with ctx
-	group.Go(func() error { s.packer.run(ctx); return nil })   // ends with ctx
-	group.Go(func() error { s.keeper.Run(ctx); return nil })   // ends with ctx
+	group.Go(func() error { s.scrubber.run(ctx); return nil }) // ends when ctx ends
+	group.Go(func() error { s.packer.run(ctx); return nil })   // ends when ctx ends
+	group.Go(func() error { s.keeper.Run(ctx); return nil })   // ends when ctx ends
 	if s.endpoint == nil {
 		return
 	}

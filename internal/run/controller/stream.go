@@ -143,7 +143,7 @@ func behind(st publish.Status) string {
 	return fmt.Sprintf("%d records behind, the oldest %s old", st.Lag, st.Behind.Round(time.Second))
 }
 
-// lagging is the age of the oldest record that is not on NATS above which NATS counts as behind.
+// lagging: if the oldest record that is not on NATS is older than this, NATS counts as behind.
 const lagging = 10 * time.Second
 
 // streaming adds the metrics of publishing on NATS.

@@ -52,7 +52,7 @@ func (c *controller) announce(ctx context.Context) {
 	if c.settings.Draining {
 		attrs = append(attrs, "drain", true)
 	}
-	if c.settings.Mode == events.ModeAll { // the built-in TTL controller may have to be switched off then
+	if c.settings.Mode == events.ModeAll { // tells whether the built-in TTL controller must be off
 		attrs = append(attrs, "ttl-after-finished", c.settings.DeleteExpired)
 	}
 	if c.settings.CronJobs {

@@ -27,8 +27,8 @@ type movedCronJob struct {
 // database.
 type zoneReport struct {
 	others int            // CronJobs in time zones whose rules differ
-	moved  []movedCronJob // those of them whose next due times differ, or that no longer start anything
-	passed int            // those of them that were not compared, because it took too long
+	moved  []movedCronJob // of these, the CronJobs whose next due times differ, or that start nothing any more
+	passed int            // of these, the CronJobs that were not compared, because it took too long
 }
 
 // reportZones logs which CronJobs have other due times from now on, because this program's time zone database differs
@@ -116,7 +116,7 @@ func compareZones(world *projector.World, find func(name string) (zones.Rules, b
 			}
 			by, err := reread(c, locate)
 			if err != nil {
-				continue // neither the old nor the new rules can read the schedule
+				continue // the schedule cannot be parsed with the new rules
 			}
 			moved = schedule.Compare(c.Plan().Schedule, by, now, comparedTicks)
 			results[key] = moved

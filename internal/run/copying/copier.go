@@ -20,7 +20,7 @@ const Consumer = "copy"
 
 const (
 	every       = 5 * time.Second        // a new record waits at most this long for the next pass (round of copying)
-	look        = 500 * time.Millisecond // between checks whether enough bytes are waiting to begin a pass earlier
+	look        = 500 * time.Millisecond // time between checks whether so many bytes wait that a pass begins earlier
 	enough      = 1 << 20                // bytes of new records at which a pass begins at once
 	uploadEvery = 5 * time.Second        // time between checks for a complete file that is compressed and can be copied
 	lookAgain   = 30 * time.Second       // longest backoff while the destination fails
@@ -97,7 +97,7 @@ func (l live) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.R
 func (k *Copier) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
-	go func() { // ends with ctx
+	go func() { // ends when ctx ends
 		defer close(ended)
 		k.upload(ctx)
 	}()
@@ -136,7 +136,7 @@ func (k *Copier) wait(ctx context.Context, failures int) bool {
 	}
 	copied, begun := k.state.through()
 	if !begun {
-		return ctx.Err() == nil // the first pass reads the copy even if the log has nothing new
+		return ctx.Err() == nil // the first pass begins at once: it must read the copy
 	}
 	if !k.newRecord(ctx, copied) {
 		return false
@@ -158,7 +158,7 @@ func (k *Copier) newRecord(ctx context.Context, copied events.Sequence) bool {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	put := make(chan struct{})
-	go func() { // ends with this function
+	go func() { // ends when this function returns
 		defer close(put)
 		select {
 		case <-k.put:

@@ -24,7 +24,7 @@ func (k *Copier) Degraded() string {
 	return ""
 }
 
-// lagging is the age of the oldest record that the copy lacks above which the copy counts as behind.
+// lagging: if the oldest record that the copy lacks is older than this, the copy counts as behind.
 const lagging = 20 * time.Second
 
 func desc(name, help string, labels ...string) *prometheus.Desc {

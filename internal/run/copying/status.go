@@ -67,7 +67,7 @@ type state struct {
 	begun    bool // one pass (round of copying) has succeeded since the start
 	over     bool // copying has ended, because the copy has records that the log lacks
 	oldest   events.Sequence
-	written  time.Time // when the record after oldest was written, as found by since
+	written  time.Time // when the first record after oldest was written; since sets both
 	told     string
 	toldAt   time.Time
 	troubled bool
@@ -103,7 +103,7 @@ func (s *state) since(copied events.Sequence) time.Time {
 	if s.oldest == copied && !s.written.IsZero() {
 		return s.written
 	}
-	s.oldest, s.written = copied, time.Now() // remains if the log is closed and yields no record
+	s.oldest, s.written = copied, time.Now() // the time is now if the log is closed and yields no record
 	for _, from := range []events.Sequence{copied + 1, 0} {
 		for r, err := range s.log.Read(context.Background(), from) {
 			if err == nil {
@@ -167,7 +167,7 @@ func (s *state) count(err error) {
 	s.status.Failures[reason(err)]++
 }
 
-// again is how long a problem is not logged again.
+// again is the shortest time between two log messages about the same problem.
 const again = time.Minute
 
 // fail notes why a pass (round of copying) failed. It logs the failure if its label is new, or was last logged more

@@ -38,7 +38,7 @@ type closing struct {
 	cancel context.CancelFunc
 }
 
-// Close closes the reader, and releases the call's context.
+// Close closes the object that is read, and ends the time limit of the call.
 func (c closing) Close() error {
 	defer c.cancel()
 	return c.ReadCloser.Close()

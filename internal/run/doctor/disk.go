@@ -90,7 +90,7 @@ func room(c *Config, dir string, free int64) (found []Finding) {
 func speed(ctx context.Context, dir string, free int64, found []Finding) []Finding {
 	took, err := measure(ctx, dir)
 	switch {
-	case errors.Is(err, syscall.ENOSPC) && free < 2*ahead24: // room has reported it
+	case errors.Is(err, syscall.ENOSPC) && free < 2*ahead24: // the function room has reported the full disk
 	case errors.Is(err, syscall.ENOSPC):
 		found = append(found, Finding{
 			Level: Problem, Text: fmt.Sprintf("%s cannot be written: %v", dir, err), Do: "make room: files, or the account's share of the disk, are used up",

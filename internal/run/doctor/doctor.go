@@ -33,7 +33,7 @@ type Finding struct {
 	unreachable bool // the API server does not answer at all
 }
 
-// Config describes the controller to check for.
+// Config describes the controller for which the checks are made.
 type Config struct {
 	Client kubernetes.Interface
 	// Raw reads a path of the API server as JSON; nil to use Client.
@@ -68,7 +68,7 @@ type Lease struct {
 // check is one check of the list. Run adds the name to its findings.
 type check struct {
 	name   string
-	server bool // needs the API server
+	server bool // skipped if the API server does not answer
 	look   func(context.Context, *Config) []Finding
 }
 

@@ -133,7 +133,7 @@ func streamedLists(ctx context.Context, c *Config) []Finding {
 		w.Stop()
 	case apierrors.IsInvalid(err):
 		return []Finding{{Level: Note, Text: "the server does not stream lists (feature gate WatchList): a start lists in pages instead, which works as well"}}
-	case apierrors.IsForbidden(err): // the check of rights reports it
+	case apierrors.IsForbidden(err): // the check named rights reports that the right is missing
 	default:
 		return []Finding{{Level: Unknown, Text: fmt.Sprintf("whether the server streams lists: %v", err)}}
 	}

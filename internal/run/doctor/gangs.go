@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// The API versions of Workloads and PodGroups in Kubernetes 1.37 and 1.36.
+// The API versions of Workloads and PodGroups: betaWorkloads in Kubernetes 1.37, alphaWorkloads in 1.36 (withAlpha).
 const betaWorkloads = "scheduling.k8s.io/v1beta1"
 
 var (

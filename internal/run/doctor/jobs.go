@@ -24,8 +24,8 @@ type census struct {
 	ours, builtin, others int
 	scheduling            int               // unfinished Jobs of ours that set spec.scheduling
 	foreign               string            // name of a controller that is neither ours nor the built-in one
-	waiting               map[string]int    // by controller, Jobs that wait for it to begin them
-	example               map[string]string // by controller, one of these Jobs
+	waiting               map[string]int    // by controller: number of Jobs that wait for it to begin them
+	example               map[string]string // by controller: one of these Jobs
 	newest                time.Time         // newest time in a status written under the built-in controller's name
 	more                  bool              // there are more Jobs, which were not read
 }

@@ -105,7 +105,7 @@ var needed = []right{
 // rights asks the API server about each needed right, and reports the missing ones, grouped by the file that grants
 // them.
 func rights(ctx context.Context, c *Config) []Finding {
-	lacks := map[string][]string{} // by file
+	lacks := map[string][]string{} // missing rights, by the file that grants them
 	var found []Finding
 	asked := 0
 	for _, r := range needed {
@@ -134,7 +134,7 @@ func rights(ctx context.Context, c *Config) []Finding {
 	}
 	if len(lacks)+len(found) > 0 {
 		if none := noAccount(ctx, c); none != nil {
-			return none // the account does not exist, so it has no rights
+			return none // an account that does not exist has no rights: report only this
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(lacks)) {

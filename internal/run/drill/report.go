@@ -21,7 +21,7 @@ const (
 // Report is the result of a drill. Its JSON may get new fields, and never loses one.
 type Report struct {
 	Passed  bool      `json:"passed"`
-	By      string    `json:"by"`      // who ran it, and where
+	By      string    `json:"by"`      // user and host that ran the drill
 	Version string    `json:"version"` // version of this program
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended"`

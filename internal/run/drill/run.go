@@ -50,7 +50,7 @@ const (
 	checkRemoved   = "Removed"
 )
 
-// running is the state of one drill.
+// running is the state of one drill (a test restore): the directory, the restored log, and the report so far.
 type running struct {
 	*Config
 	report *Report
@@ -83,13 +83,13 @@ func Run(ctx context.Context, config *Config) (*Report, error) {
 		By: c.By, Version: c.Version, Began: c.Clock().UTC(), Copy: Copy{Place: c.Place.String()}, Jobs: []Job{},
 	}}
 	defer func() {
-		if r.space != nil { // it is still there if a check panicked
+		if r.space != nil { // the directory still exists only if a check panicked
 			_ = r.space.remove()
 		}
 	}()
 	err = r.checks(ctx)
 	if ctx.Err() != nil {
-		err = ctx.Err() // the checks of an interrupted drill say nothing about the copy
+		err = ctx.Err() // if ctx has ended, failed checks say nothing about the copy
 	}
 	removed := r.check(checkRemoved, func() (Check, error) {
 		r.space = nil
@@ -119,7 +119,7 @@ func (s *space) gone() error {
 func (r *running) checks(ctx context.Context) error {
 	steps := []struct {
 		name  string
-		needs bool // the checks after this one need it
+		needs bool // if this check fails, the later ones are not made
 		run   func(context.Context) (Check, error)
 	}{
 		{checkManifest, true, r.manifest},

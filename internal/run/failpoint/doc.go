@@ -1,5 +1,5 @@
-// Package failpoint ends the process at a chosen point between a decision and its effects, as a power cut would, or
-// stops it there, as a suspended machine does. Crash tests use it.
+// Package failpoint makes a process end at a chosen point between a decision and its effects, as in a power cut, or
+// stop there, as on a suspended machine. Crash tests use it.
 //
 // A command passes the points in this order: its record is appended and becomes durable, the call is made, its outcome
 // is recorded. [Points.Log], [Points.API] and [Points.Groups] wrap the interfaces for these steps; no other package has

@@ -55,7 +55,7 @@ const (
 	PatchWorkload  = "patch-workload"
 	PatchPodGroup  = "patch-pod-group"
 
-	CreateJob        = "create-job" // for a CronJob, like the verbs after it
+	CreateJob        = "create-job" // for a CronJob, as are the verbs after it
 	DeleteRun        = "delete-run"
 	UpdateCronStatus = "update-cronjob-status"
 	GetCronJob       = "get-cronjob"
@@ -155,7 +155,7 @@ func kill(reached string) {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 		panic(fmt.Sprintf("failpoint %s: kill: %v", reached, err)) // a process may always kill itself
 	}
-	select {} // wait for the signal
+	select {} // the signal ends the process here
 }
 
 // stop stops the process like kill -STOP, and returns after SIGCONT. It waits for the signal, because the kernel stops

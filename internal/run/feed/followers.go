@@ -30,7 +30,7 @@ type followers struct {
 	mu      sync.Mutex
 	all     map[string]Follower
 	waiting int
-	changed chan struct{} // closed and replaced with each request
+	changed chan struct{} // closed and replaced at each request, which wakes those who wait
 	ends    chan struct{} // closed when the log's last record is written
 }
 
@@ -68,11 +68,11 @@ func (f *followers) await(ctx context.Context, log *given, a *asked) {
 	go func() {
 		select {
 		case <-f.ends:
-			cancel() // no more records will be written
+			cancel() // end the wait: no more records will be written
 		case <-ctx.Done():
 		}
 	}()
-	_, _ = log.Wait(ctx, a.from-1) // after an error, the records that exist are sent
+	_, _ = log.Wait(ctx, a.from-1) // if it fails, the answer has the records that exist
 }
 
 // begin reports whether one more answer may wait for a new record now. If so, the caller must call end afterwards.

@@ -73,7 +73,8 @@ func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	g.followers.await(r.Context(), log, &ask) // a request that waits is not one of the four answers at a time
+	// A request waits for a record before it takes one of the turns, of which there are few.
+	g.followers.await(r.Context(), log, &ask)
 	done, err := g.turns.Take(r.Context(), "")
 	if err != nil {
 		fail(w, err)
@@ -100,7 +101,7 @@ func (g *Giver) giveRecords(ctx context.Context, w http.ResponseWriter, log *giv
 	_, _ = w.Write(body) // an error means that the client is gone
 }
 
-// asked is a parsed request.
+// asked is a request for records, or for a hash, as parsed from its URL.
 type asked struct {
 	from     events.Sequence // first wanted record; for ChainPath, the record whose hash is wanted
 	follower string          // name of the process that asks; empty for one that will never lead
@@ -223,7 +224,8 @@ func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]b
 	if err != nil {
 		return nil, err
 	}
-	after, err := log.Files() // listed after reading, so it includes the file of each record that was read
+	// The files are listed again after the reading, so that the list has the file of each record that was read.
+	after, err := log.Files()
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +269,8 @@ func (l *given) beginning(files []store.File) (events.Sequence, []byte, error) {
 // far; if there are none, the error.
 func (l *given) records(ctx context.Context, from events.Sequence) (hash events.Hash, whole [][]byte, err error) {
 	if from-1 > l.Head().Sequence {
-		return hash, nil, nil // the client has more records than this log; it learns this from the head in the answer
+		// If the client has more records than this log, it gets none, and learns why from the head in the answer.
+		return hash, nil, nil
 	}
 	if hash, err = l.Chain(from - 1); err != nil {
 		return hash, nil, err
@@ -283,7 +286,8 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 			last, err = last.Next(stored)
 		}
 		if err != nil && len(whole) > 0 {
-			break // the client's next request begins with the unfinished batch
+			// After an error, the whole batches before it are sent. The client asks for the rest in its next request.
+			break
 		}
 		if err != nil {
 			return hash, nil, err

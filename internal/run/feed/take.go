@@ -43,7 +43,7 @@ func NewClient(address string, authorities *x509.CertPool, token func() (string,
 	if port == "" {
 		port = "443"
 	}
-	transport := &http.Transport{ // without a proxy
+	transport := &http.Transport{ // Proxy is nil: the requests go directly to the controllers
 		DialContext:     (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: authorities, ServerName: base.Hostname()},
 		IdleConnTimeout: 30 * time.Second,
@@ -156,7 +156,7 @@ func (c *Client) get(ctx context.Context, address, path string, values url.Value
 	q.Header.Set("Authorization", "Bearer "+token)
 	resp, err := c.http.Do(q)
 	if err != nil {
-		var without *url.Error // url.Error begins with method and URL
+		var without *url.Error // unwrapped, because its text repeats method and URL
 		if errors.As(err, &without) {
 			err = without.Err
 		}
@@ -166,7 +166,7 @@ func (c *Client) get(ctx context.Context, address, path string, values url.Value
 		return resp.Body, nil
 	}
 	defer resp.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // a partial text still goes into the message
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // after an error, the message has the text so far
 	err = fmt.Errorf("ask the controller at %s: %s: %s", address, resp.Status, strings.TrimSpace(string(text)))
 	if resp.StatusCode == http.StatusGone {
 		err = fmt.Errorf("%w (%w)", err, store.ErrPruned)
@@ -248,7 +248,7 @@ func (t *taking) record(stored []byte) error {
 // end reads the last frame: it checks that the answer is complete, and that the hash of the received records is the
 // controller's.
 func (t *taking) end(body []byte) error {
-	// the controller lacks the record before, so it sent no hash to compare with
+	// If the controller does not have the record before the requested one, it sent no hash to compare with.
 	ahead := t.next > 0 && t.next-1 > t.part.Head.Sequence
 	switch {
 	case t.open:

@@ -29,14 +29,14 @@ const (
 	keySince = "since"
 )
 
-// systemCA, in place of a CA for the address, stands for the authorities that the user's machine trusts.
+// systemCA as the value of Entry.AddressCA stands for the certificate authorities that the user's machine trusts.
 const systemCA = "system"
 
 // Entry says how users reach a reader: the content of its ConfigMap.
 type Entry struct {
 	Service   string    // name of the reader's Service; its certificate is for SERVICE.NAMESPACE.svc
 	Address   *url.URL  // address for users; nil to use a port-forward
-	AddressCA string    // CA of the certificate at Address, in PEM, or systemCA; empty for CA
+	AddressCA string    // CA of the certificate at Address, in PEM, or systemCA; empty if it is CA
 	CA        string    // CA of the reader's own certificate, in PEM
 	Pod       string    // pod in which the reader runs
 	Port      int       // port of the reader in its pod

@@ -181,7 +181,7 @@ func (f *finder) left(err error) error {
 // leave forgets how the reader was reached, and closes the port-forward. The caller holds the lock.
 func (f *finder) leave() {
 	if f.way != nil && f.way.forward != nil {
-		_ = f.way.forward.connection.Close() // it may be gone already
+		_ = f.way.forward.connection.Close() // an error means that it is gone already
 	}
 	f.way = nil
 }
@@ -208,8 +208,8 @@ func (f *finder) serverName() string {
 	return service + "." + f.Namespace + ".svc"
 }
 
-// checking returns the TLS configuration of connections. It checks the reader's certificate, and sends the user's
-// client certificate, if there is one.
+// checking returns the TLS configuration for connections to the reader. It checks the reader's certificate, and sends
+// the user's client certificate, if there is one.
 func (f *finder) checking() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.serverName(), NextProtos: []string{"http/1.1"}}
 	if f.user != nil {

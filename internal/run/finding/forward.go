@@ -99,7 +99,7 @@ func (f *forward) dial() (net.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a connection through the port-forward: %w", err)
 	}
-	_ = errs.Close() // nothing is written to it
+	_ = errs.Close() // this side writes nothing to the stream of errors
 	headers.Set(corev1.StreamType, corev1.StreamTypeData)
 	data, err := f.connection.CreateStream(headers)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f *forward) dial() (net.Conn, error) {
 		return nil, fmt.Errorf("open a connection through the port-forward: %w", err)
 	}
 	c := &streamed{Stream: data, forward: f, errs: errs, said: make(chan struct{})}
-	go c.listen() // ends with the stream
+	go c.listen() // ends when the stream of errors ends
 	return c, nil
 }
 
@@ -161,7 +161,7 @@ func (c *streamed) Read(b []byte) (int, error) {
 // Close ends this connection. The port-forward stays open.
 func (c *streamed) Close() error {
 	c.close.Do(func() {
-		_ = c.Reset() // it may have ended already
+		_ = c.Reset() // an error means that the stream has ended already
 		_ = c.errs.Reset()
 		c.forward.connection.RemoveStreams(c.Stream, c.errs)
 	})

@@ -24,7 +24,7 @@ const (
 // and patch the ConfigMap, which must exist. All fields except Base are required.
 type Publisher struct {
 	Client          kubernetes.Interface
-	Namespace, Name string // of the ConfigMap
+	Namespace, Name string // namespace and name of the ConfigMap
 	Pod             string // pod in which this process, the reader, runs
 	Port            int    // port on which the reader answers
 	Base            string // path prefix of the reader's answers; empty for the root
@@ -89,7 +89,7 @@ func (p *Publisher) publish(ctx context.Context, ca string) error {
 	if err != nil {
 		return err
 	}
-	there, _ := parse(found.Data) // keys that cannot be parsed are overwritten
+	there, _ := parse(found.Data) // after an error, the keys are overwritten
 	if there.Since.After(p.Started) {
 		return nil
 	}

@@ -43,7 +43,7 @@ func (s *Standby) ask(ctx context.Context, logID string) (all []peer, err error)
 	fail := func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		failed = cmp.Or(failed, err) // it suffices to report one error
+		failed = cmp.Or(failed, err) // the first error is kept: one suffices for the report
 	}
 	limit := make(chan struct{}, mostAtATime)
 	for _, client := range s.config.Clients {
@@ -157,7 +157,7 @@ func (s *Standby) take(ctx context.Context, p peer) error {
 			return s.fewer(ctx, &p)
 		case !part.Head.Leads && part.Head.Sequence == own:
 			return nil
-		// an answer at once means that too many requests wait there already
+		// If an answer without records comes at once, too many requests wait at that controller already: pause.
 		case len(part.Runs) == 0 && time.Since(at) < firstPause:
 			pause(ctx, 0)
 		}
@@ -229,7 +229,8 @@ func (s *Standby) fewer(ctx context.Context, p *peer) error {
 	return s.refused(ctx, p, s.log.Head(), err)
 }
 
-// took notes the answer of a controller to a request that was sent at the time at, and how far this log has got by it.
+// took notes an answer of a controller; at is the time at which its request was sent. If the controller leads, and this
+// log has all of its records now, this log was complete at that time.
 func (s *Standby) took(p *peer, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

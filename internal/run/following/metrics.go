@@ -33,7 +33,7 @@ func (s *Standby) Collect(all chan<- prometheus.Metric) {
 	folders, bytes, err := open.BranchUsage(s.config.Log)
 	n, size := float64(folders), float64(bytes)
 	if err != nil {
-		n, size = math.NaN(), math.NaN() // an old number would hide that the disk is gone
+		n, size = math.NaN(), math.NaN() // the disk cannot be read; an old number would hide this
 	}
 	replicametrics.Gauge(all, branches, n)
 	replicametrics.Gauge(all, branchBytes, size)

@@ -74,7 +74,7 @@ func (s *Standby) compare(ctx context.Context, own end) (there bool, err error) 
 	}()
 	all, err := s.ask(ctx, own.id.LogID)
 	if err != nil || !all[0].head.Leads {
-		return true, ctx.Err() // if there is no leader, Follow compares the logs later
+		return true, ctx.Err() // without an answer of a leader, Follow compares the logs later
 	}
 	leader := &all[0]
 	common, err := s.common(ctx, leader, &own)

@@ -80,7 +80,9 @@ func (s *Standby) waitsLocked(before lease.Said, own lease.Log, now time.Time) e
 		return nil
 	}
 	if !s.asOf.IsZero() && s.since.Sub(s.asOf) <= 2*s.config.Retry+time.Second {
-		return nil // this log had all records until the leader disappeared
+		// If the Lease was last renewed soon after this log had all records of the leader, this process need not wait:
+		// the leader has disappeared since.
+		return nil
 	}
 	if left := aloneFor - now.Sub(s.free); left > 0 {
 		return fmt.Errorf("the Lease %s says that the log had record %d of epoch %d, and this one ends with record %d of epoch "+

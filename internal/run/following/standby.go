@@ -30,7 +30,7 @@ const (
 	mostPause   = time.Second
 	tellAfter   = 10 * time.Second
 	aloneFor    = 5 * time.Minute
-	heardWithin = 5 * time.Second // how long an answer counts that said that another log has more records
+	heardWithin = 5 * time.Second // how long it counts that a controller answered that it has more records
 	mostAtATime = 16              // most controllers asked at the same time
 )
 

@@ -11,7 +11,7 @@ import (
 // Of returns the objects that exist according to the world, the state folded from a log.
 func Of(w *projector.World) observation.Known {
 	k := observation.Known{JobsVersion: w.Newest(events.Jobs), PodsVersion: w.Newest(events.Pods), CronJobsVersion: w.Newest(events.CronJobs)}
-	cronJobs := map[types.UID]types.UID{} // the CronJob of each Job that has one
+	cronJobs := map[types.UID]types.UID{} // UID of the CronJob, by the UID of its Job
 	for _, c := range w.CronJobs() {
 		if c.Known() && !c.Gone {
 			k.CronJobs = append(k.CronJobs, observation.KnownCronJob{CronJob: c.Ref, Version: c.Seen.Version})
@@ -20,7 +20,7 @@ func Of(w *projector.World) observation.Known {
 			cronJobs[uid] = c.Ref.UID
 		}
 	}
-	told := map[types.UID]bool{} // Jobs that have a stream of their own
+	told := map[types.UID]bool{} // Jobs that are in k.Jobs; other Jobs of CronJobs go into k.Runs
 	for _, j := range w.Holders() {
 		var owner events.JobRef
 		if j.Stream.Kind == events.StreamJob {

@@ -11,7 +11,7 @@ import (
 // Beside lists other controllers that run some of our Jobs, too: their holders are alive, and their Leases are in other
 // namespaces.
 type Beside struct {
-	// Above is the Lease of such a controller in an operator's namespace that goes before ours: this process must not
+	// Above is the Lease of such a controller in an operator's namespace that outranks ours: this process must not
 	// work. Nil for none.
 	Above *Said
 	// Others are the Leases of such controllers in tenants' namespaces. A correct controller with such a Lease stops
@@ -19,7 +19,7 @@ type Beside struct {
 	Others []Said
 }
 
-// OutrankedError ends Run: while this process led, another process took our Lease, or a Lease that goes before ours.
+// OutrankedError ends Run: while this process led, another process took our Lease, or a Lease that outranks ours.
 type OutrankedError struct{ By Said }
 
 // Error says which controller leads now.
@@ -30,7 +30,7 @@ func (e *OutrankedError) Error() string {
 // Beside returns the other controllers whose Jobs include some of ours, and whose holders are alive. To see whether a
 // holder is alive, it waits for a renewal for as long as that Lease's duration. If our Lease is held, it also waits
 // until correct controllers that must yield to us have stopped. After that, each renewal of our Lease looks for new
-// ones. It returns ErrBlind if a Lease that may go before ours cannot be read, and ctx's error if ctx ends first.
+// ones. It returns ErrBlind if a Lease that may outrank ours cannot be read, and ctx's error if ctx ends first.
 func (l *Lease) Beside(ctx context.Context) (found Beside, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -74,7 +74,8 @@ func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case isBlind(err) && time.Since(blind) >= deniedPatience: // while it starts, an API server denies everything
+		// An API server that starts denies everything, so a denial counts only if it lasts for deniedPatience.
+		case isBlind(err) && time.Since(blind) >= deniedPatience:
 			return err
 		case isBlind(err):
 		case err != nil && time.Since(told) >= n.config.Duration:
@@ -101,7 +102,8 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 	if held && n.took.IsZero() {
 		n.took = time.Now()
 	}
-	// wait until correct holders of Leases that cannot be listed have stopped
+	// If our Lease is held, and Leases in tenants' namespaces cannot be listed, wait as long as their holders may need
+	// to find ours and stop.
 	wait = held && n.unlisted && time.Since(n.took) < DefaultDuration
 	for i := range leases {
 		j := Judge(&leases[i])
@@ -112,13 +114,14 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 		waiting := time.Since(first.seen) <= j.Patience
 		switch {
 		case n.ranked(&leases[i]):
-			// This holder goes before us if it took its Lease before ours. If it took it later, it stops at its next
-			// check; if it has not stopped after the time that is waited for it, it never will.
+			// A holder that lives (changed) outranks us if we do not hold our Lease yet, if its namespace ranks
+			// above ours (above), or if it took its Lease before us. Otherwise it stops at its next check. If it has
+			// not stopped when the wait is over, it never will, so we stop.
 			if changed && (!held || !waiting || n.above || j.before(n.acquired, n.config.Namespace)) {
 				return Beside{Above: &j.Said}, false
 			}
 			wait = wait || waiting
-		case !held: // other holders find our Lease only after it exists
+		case !held: // tenants' holders cannot find our Lease before we hold it
 		case n.early(first) && waiting:
 			wait = true
 		case changed:

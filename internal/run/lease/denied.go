@@ -18,8 +18,8 @@ var ErrDenied = errors.New("the Lease cannot be held")
 // starts denies everything until it has read its roles.
 const deniedPatience = 5 * time.Second
 
-// noteDenied returns err. If all requests with this verb have been denied for 5 seconds, it also ends the wait for the
-// Lease.
+// noteDenied returns err. If all requests with this verb have been denied for 5 seconds, and the Lease is not held, it
+// also ends the wait for the Lease.
 func (k *lock) noteDenied(verb string, err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -38,7 +38,7 @@ func (k *lock) noteDenied(verb string, err error) error {
 
 func denied(err error) bool {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return false // the namespace is being deleted, and may be created again afterwards
+		return false // not denied for good: a namespace that is being deleted may be created again
 	}
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || noNamespace(err)
 }

@@ -63,7 +63,7 @@ func (h *hold) holdsLocked() bool {
 func (h *hold) lapsed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.holdsLocked() { // the Lease may have been renewed a moment ago
+	if !h.holdsLocked() { // nothing ends if the Lease was renewed just before the timer fired
 		h.endWorkLocked()
 	}
 }

@@ -55,7 +55,7 @@ const (
 	Operators             // trusted, because only an operator can have written it
 )
 
-// Judged is what a Lease says, without what is not trusted. If the Lease is not trusted to name a controller of Jobs,
+// Judged is the part of a Lease's content that is trusted. If the Lease is not trusted to name a controller of Jobs,
 // Scope is empty.
 type Judged struct {
 	Said
@@ -63,9 +63,9 @@ type Judged struct {
 	Patience time.Duration // how long its holder may be alive without a renewal
 }
 
-// Judge returns what a Lease says, without what is not trusted. Only the namespace decides how far it is trusted,
-// because the namespace decides who may write the Lease; a writer can forge all of its content, including managed
-// fields. Times in the Lease are not compared with our clock: only a renewal shows that a holder is alive.
+// Judge returns the part of a Lease's content that is trusted. Only the namespace decides how far a Lease is trusted,
+// because the namespace decides who may write it; a writer can forge all of its content, including managed fields.
+// Times in the Lease are not compared with our clock: only a renewal shows that a holder is alive.
 func Judge(object *coordinationv1.Lease) Judged {
 	j := Judged{Said: saidBy(object), Patience: DefaultDuration}
 	claimed := j.Scope
@@ -78,7 +78,7 @@ func Judge(object *coordinationv1.Lease) Judged {
 		if claimed == "" {
 			j.Scope = Everywhere
 		}
-	case claimed == object.Namespace && j.LogID != "": // a controller for this namespace writes it like this
+	case claimed == object.Namespace && j.LogID != "": // it says that its holder runs only this namespace
 		j.Word = Tenants
 	default:
 		j.Scope = ""

@@ -107,7 +107,8 @@ func New(c Config) (*Lease, error) {
 			OnStoppedLeading: func() {},
 			OnNewLeader:      l.newLeader,
 		},
-		// ReleaseOnCancel is not set, because after a failed renewal it would delay the close of lost.
+		// ReleaseOnCancel is not set: after a failed renewal, client-go would first try to release the Lease, and lost
+		// would be closed only after that.
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lease: %w", err)
@@ -134,7 +135,7 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	case err := <-l.lock.refused:
 		give()
 		if !errors.Is(err, ErrDenied) {
-			l.release(ctx) // perhaps this process has taken the Lease, and the answer was lost
+			l.release(ctx) // perhaps a write took the Lease, and only its answer was lost
 		}
 		return err
 	case <-ctx.Done():

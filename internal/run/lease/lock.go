@@ -28,7 +28,7 @@ type lock struct {
 	// Set before the election begins.
 	bid       Bid
 	refused   chan error           // receives, once, an error that ends the wait for the Lease
-	outranked chan *OutrankedError // receives, once, the error that another controller goes before this one
+	outranked chan *OutrankedError // receives, once, the error that another controller outranks this one
 
 	// asking is locked while the Lease is read or taken, because two goroutines do this (see takeFreed). Without it, an
 	// answer from before this process took the Lease could look like a loss of the Lease.
@@ -38,7 +38,7 @@ type lock struct {
 	object      *coordinationv1.Lease // the Lease as it was last read or written
 	ours        bool
 	yielded     *OutrankedError      // the error sent to outranked; when it is set, the Lease is not renewed any more
-	deniedSince map[string]time.Time // by verb: since when all requests have been denied
+	deniedSince map[string]time.Time // by verb: since when all such requests have been denied
 }
 
 func (k *lock) leases() coordinationclient.LeaseInterface {
@@ -61,7 +61,7 @@ func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	record := resourcelock.LeaseSpecToLeaderElectionRecord(&object.Spec)
 	other := record.HolderIdentity != k.config.Identity
 	if ours && other {
-		k.hold.end() // someone changed the Lease by hand, and another process holds it: send nothing more
+		k.hold.end() // someone changed or deleted the Lease by hand, and another process holds it: send nothing more
 	}
 	if !ours && other {
 		said := saidBy(object)
@@ -109,9 +109,9 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.yieldTo(ctx, again)
 }
 
-// Update implements resourcelock.Interface: it writes r to the Lease, unless another controller goes before this one.
+// Update implements resourcelock.Interface: it writes r to the Lease, unless another controller outranks this one.
 // If this cannot be checked, the renewal counts as failed. So our work ends within the renew deadline after another
-// controller took a Lease that goes before ours, even if the API server is slow; the other controller waits longer than
+// controller took a Lease that outranks ours, even if the API server is slow; the other controller waits longer than
 // that. A renewal that comes too late counts as taking the Lease again, because another process may have led in
 // between.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
@@ -158,7 +158,7 @@ func (k *lock) said() Said {
 	return saidBy(k.object)
 }
 
-// yieldTo returns an error, and ends our work, if another controller goes before this one. anew is true if this process
+// yieldTo returns an error, and ends our work, if another controller outranks this one. anew is true if this process
 // takes its Lease again while it leads.
 func (k *lock) yieldTo(ctx context.Context, anew bool) error {
 	other, err := k.beside.come(ctx, anew)
@@ -193,7 +193,7 @@ func (k *lock) annotate(object *coordinationv1.Lease) {
 	annotate(object, &k.config, k.bid.Log(), k.beside.takenAt())
 }
 
-// yield ends all work that needs the Lease, at once and for good, because the holder of above goes before this process.
+// yield ends all work that needs the Lease, at once and for good, because the holder of above outranks this process.
 func (k *lock) yield(above *Said) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -202,7 +202,7 @@ func (k *lock) yield(above *Said) {
 	}
 	k.yielded = &OutrankedError{By: *above}
 	k.hold.end()
-	k.outranked <- k.yielded // only the first error is sent, and the channel has a buffer of one
+	k.outranked <- k.yielded // does not block: only one error is sent, into a buffer of one
 }
 
 // write writes r to the Lease. If that succeeds, the Lease is held from the time began on, when the request was sent.
@@ -263,7 +263,7 @@ func (k *lock) release(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ours = false
-	k.hold.end() // an answer to a renewal may have arrived since the Lease was read
+	k.hold.end() // again, because a renewal may have succeeded since the Lease was read
 	return err
 }
 

@@ -24,7 +24,7 @@ func isBlind(err error) bool { return errors.Is(err, ErrBlind) }
 type neighbours struct {
 	config Config
 	// places are the operators' namespaces, except the one of our Lease. If our Lease is in a tenant's namespace,
-	// Leases in places go before it (above is true). Otherwise, of two Leases the one that was taken first goes before
+	// Leases in places outrank it (above is true). Otherwise, of two Leases the one that was taken first outranks
 	// the other.
 	places []string
 	above  bool
@@ -33,8 +33,8 @@ type neighbours struct {
 	seen     map[string]sighting // each Lease as it was first seen, by NAMESPACE/NAME
 	acquired uint64              // resource version of the write that took our Lease; 0 before
 	took     time.Time           // when judge was first called while our Lease was held; zero before
-	looked   bool                // that call of judge has returned: whoever takes a Lease later finds ours
-	watching bool                // no live holder goes before us, so one that is found later is new
+	looked   bool                // that call of judge has returned; a process that takes a Lease later finds ours
+	watching bool                // a check found no live holder that outranks us, so one found later is new
 	unlisted bool                // Leases in tenants' namespaces cannot be listed
 }
 
@@ -54,13 +54,13 @@ func (n *neighbours) ours(object *coordinationv1.Lease) bool {
 	return object.Namespace == n.config.Namespace
 }
 
-// ranked reports whether a Lease is in one of places, and so may go before ours.
+// ranked reports whether a Lease is in one of places (operators' namespaces), and so may outrank ours.
 func (n *neighbours) ranked(object *coordinationv1.Lease) bool {
 	return slices.Contains(n.places, object.Namespace)
 }
 
-// early reports whether a Lease was first read before its holder could find ours. A holder that takes a Lease later
-// looks for ours then.
+// early reports whether a Lease was first read before its holder could find ours. A holder that takes its Lease later
+// looks for other Leases first, and finds ours.
 func (n *neighbours) early(s sighting) bool { return !s.looked }
 
 // sight reports whether a Lease was renewed or taken since it was first read, and how it was then. If it is read for
@@ -106,7 +106,8 @@ func (n *neighbours) list(ctx context.Context) ([]coordinationv1.Lease, error) {
 		}
 	}
 	n.mu.Lock()
-	// only a controller of all namespaces must expect other controllers in tenants' namespaces
+	// If the Leases of all namespaces cannot be listed, a controller of all namespaces may overlook controllers of
+	// single ones. A controller of one namespace need not expect such controllers.
 	n.unlisted = n.config.Scope == ""
 	n.mu.Unlock()
 	return found, nil
@@ -134,7 +135,7 @@ func (n *neighbours) may(ctx context.Context, verb, namespace string) (bool, err
 	return review.Status.Allowed, nil
 }
 
-// read returns the Leases in places: those that exist and may go before ours.
+// read returns the Leases named jobledger that exist in places (operators' namespaces), and so may outrank ours.
 func (n *neighbours) read(ctx context.Context) (found []coordinationv1.Lease, err error) {
 	for _, namespace := range n.places {
 		object, err := n.config.Client.CoordinationV1().Leases(namespace).Get(ctx, UsualName, getOptions)
@@ -151,7 +152,7 @@ func (n *neighbours) read(ctx context.Context) (found []coordinationv1.Lease, er
 }
 
 // come returns a Lease to whose holder this process must yield; nil for none. This is a Lease in places that was taken
-// newly, if Leases in places go before ours, or if this process has just taken its own Lease again (anew). Before
+// newly, if Leases in places outrank ours, or if this process has just taken its own Lease again (anew). Before
 // watching is set, come returns nil.
 func (n *neighbours) come(ctx context.Context, anew bool) (*Said, error) {
 	n.mu.Lock()

@@ -73,7 +73,8 @@ func saidBy(object *coordinationv1.Lease) Said {
 	s.Stream, s.Replica = cut(a[StreamAnnotation]), cut(a[ReplicaAnnotation])
 	s.Before = s.LogID != "" && a[MarkAnnotation] == ""
 	s.Acquired, _ = strconv.ParseUint(a[TakenAnnotation], 10, 64)
-	if s.Acquired == 0 { // the holder has written the Lease only once, and that write has this version
+	// Without a number, the holder has written the Lease only once, so the Lease has the version of that write.
+	if s.Acquired == 0 {
 		s.Acquired = version(object)
 	}
 	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // 0 if it is no number

@@ -1,5 +1,5 @@
 // Package mirror keeps a copy of a controller's log, which it reads over the network, and answers readers from this
-// copy. So the controller answers no questions. Many readers cost it no more than the copy does.
+// copy. So the controller answers no questions of users, and many readers cost it no more than one copy.
 //
 //	m, err := mirror.New(mirror.Config{Dir: dir, Clients: clients, Clock: time.Now})
 //	go m.Run(ctx)                      // each second: which controller leads, and which records are new

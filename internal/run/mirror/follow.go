@@ -81,7 +81,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 	fail := func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		failed = cmp.Or(failed, err) // it suffices to report one error
+		failed = cmp.Or(failed, err) // the first error is kept: one suffices for the report
 	}
 	limit, logID := make(chan struct{}, mostAtATime), m.logID()
 	for _, client := range m.config.Clients {
@@ -102,7 +102,8 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 				defer mu.Unlock()
 				all = append(all, answered{client, address, head})
 				if head.Leads && (logID == "" || head.LogID == logID) {
-					cancel() // an answer suffices; an address may belong to a machine that is gone
+					// The answer of the leader suffices. Do not wait for addresses of machines that are gone.
+					cancel()
 				}
 			})
 		}
@@ -244,7 +245,7 @@ func (m *Mirror) answered(a answered, head feed.Head, at time.Time, whole bool) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen.asked, m.seen.at, m.seen.gone, m.seen.whole = a, m.config.Clock(), nil, whole
-	if whole { // so the copy is complete up to the time head.Now
+	if whole { // the copy has all records up to the time head.Now
 		m.seen.known = known{now: max(events.Time(head.Now), events.Time(head.Time)), at: at}
 	}
 }

@@ -58,8 +58,8 @@ func (m *Mirror) open() (*kept, error) {
 	config := joblist.Config{Log: log, Files: log.Files, Dir: m.dir}
 	ctx, stop := context.WithCancel(context.Background())
 	k := &kept{log: log, lists: joblist.New(config), logger: m.logger, stop: stop}
-	k.after.Go(func() { joblist.NewKeeper(config, m.logger).Run(ctx) }) // ends with close
-	k.after.Go(func() { k.pack(ctx) })                                  // ends with close
+	k.after.Go(func() { joblist.NewKeeper(config, m.logger).Run(ctx) }) // ends when close is called
+	k.after.Go(func() { k.pack(ctx) })                                  // ends when close is called
 	return k, nil
 }
 

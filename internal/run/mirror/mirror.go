@@ -64,7 +64,8 @@ type known struct {
 	at  time.Time // the same time by this machine's clock
 }
 
-// silentFor is how long the controller may be silent before answers to readers say so. It is asked each second.
+// silentFor is how long the controller may be silent before answers to readers say so. The controller is asked each
+// second.
 const silentFor = 4 * time.Second
 
 // New opens the copy in Config.Dir, if there is one. It returns store.HeldError if another process has the copy open.

@@ -95,7 +95,7 @@ func (c *Controller) Open(_ context.Context, d *store.Damage, _ func(string)) (O
 	}
 	client := c.client.Noting(d)
 	return Opened{Source: kept{client}, NotListed: func(ctx context.Context) string {
-		info, _ := client.Info(ctx) // without the answer, only the note is missing
+		info, _ := client.Info(ctx) // if it fails, only this note is missing
 		return info.NotListed
 	}}, nil
 }

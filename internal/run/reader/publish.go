@@ -13,7 +13,7 @@ import (
 
 // Publish names the ConfigMap in which this reader says how users reach it (see package finding).
 type Publish struct {
-	Namespace, Name string // of the ConfigMap, which must exist
+	Namespace, Name string // namespace and name of the ConfigMap, which must exist
 	Pod             string // pod in which the reader runs
 }
 

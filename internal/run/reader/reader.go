@@ -73,7 +73,8 @@ func New(c Config) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve readers: %w", err)
 	}
-	// The client certificate is verified by package identity, even if the CA was renewed in the meantime
+	// The TLS server requests a client certificate, and package identity verifies it, because the CA may be renewed
+	// while this process runs.
 	secure.ClientAuth = tls.RequestClientCert
 	r.server, err = httpport.Listen(httpport.Config{
 		Address: c.Address, TLS: secure, Logger: c.Logger, Handler: r.Handler(), Answer: c.Within + sentWithin,
@@ -122,7 +123,7 @@ func (r *Reader) Run(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { r.who.Run(ctx); return nil })
 	all.Go(func() error { return r.config.Log.Run(ctx) })
-	all.Go(r.server.Run) // ends with Shutdown
+	all.Go(r.server.Run) // ends when Shutdown is called
 	all.Go(func() error { return r.publish(ctx) })
 	all.Go(func() error {
 		<-ctx.Done()

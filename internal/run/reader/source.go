@@ -94,7 +94,7 @@ func (r *Reader) ofRecord(
 	record, err := history.Record(ctx, log, at)
 	var status interface{ HTTPStatus() int }
 	switch {
-	case errors.As(err, &status): // for example, the controller does not answer
+	case errors.As(err, &status): // it says its status itself: for example, no controller answers
 		return identity.Right{}, err
 	case err != nil:
 		return identity.Right{}, refusal

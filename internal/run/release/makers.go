@@ -24,7 +24,8 @@ type maker struct {
 	schema.GroupVersionResource
 	kind    string
 	cluster bool // cluster-scoped kind
-	// makes reports whether an object of this kind does so; nil if any mention of our controller's name counts.
+	// makes reports whether an object of this kind makes Jobs for our controller. If it is nil, any object that
+	// mentions our controller's name does.
 	makes func(*unstructured.Unstructured) bool
 	do    string // what the operator can do about it
 }
@@ -147,10 +148,11 @@ func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	case err == nil || apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return found, err
 	case m.cluster && c.Namespace != "":
-		return found, nil // in the release of a single namespace, these objects do not count
+		return found, nil // if only one namespace is released, cluster-scoped kinds may be left out
 	}
 	why := fmt.Sprintf("you may not list %s (deploy/release/clusterrole.yaml)", m.GroupResource())
-	if !apierrors.IsForbidden(err) { // for example, a webhook of a policy engine is gone; the other steps continue
+	// Another error, for example of a policy engine whose webhook is gone, is reported too; the release continues.
+	if !apierrors.IsForbidden(err) {
 		why = fmt.Sprintf("list %s: %v", m.GroupResource(), err)
 	}
 	unknown := &unstructured.Unstructured{}

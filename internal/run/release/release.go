@@ -142,7 +142,7 @@ func (c *Config) releaseLeases(ctx context.Context, leases []*lease.Found, pods 
 // their pods.
 func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) (kept map[string]string, err error) {
 	beside := slices.Clone(leases)
-	// A controller of all namespaces also runs the Jobs of this namespace
+	// If only one namespace is released, a controller of all namespaces may run its Jobs, too: read its Lease.
 	for _, namespace := range lease.OperatorNamespaces {
 		if c.Namespace == "" || c.Namespace == namespace {
 			continue

@@ -12,7 +12,7 @@ import (
 
 const (
 	askEvery   = 250 * time.Millisecond // time between requests to NATS for the newest message of the stream
-	mostBehind = time.Second            // a process that last had read everything longer ago does not take the Lease
+	mostBehind = time.Second            // if a process last had the whole stream longer ago, it does not take the Lease
 	checkEvery = time.Minute            // time between checks of the stream's settings
 )
 

@@ -43,7 +43,7 @@ type copies struct {
 	own store.Head
 	// the other replicas (processes with a copy of the log) that have the same records as the leader
 	others  []exchange.Head
-	bytes   int64 // size of the stream in bytes
+	bytes   int64 // size of the stream in bytes, which is to stay below most
 	members int
 	most    int64
 }
@@ -86,7 +86,7 @@ func (c *copies) through() (at events.Sequence, why string) {
 type cutter struct {
 	m     *Member
 	marks []mark // oldest first
-	told  string // the reason for cutting nothing that was logged last
+	told  string // last logged reason why nothing was cut
 	first uint64 // number of the stream's first message, as this leader found it or cut it
 }
 
@@ -115,7 +115,7 @@ func (c *cutter) run(ctx context.Context) error {
 	}
 }
 
-// mark notes that the stream may later be cut after its newest message.
+// mark notes a place in the stream where it may be cut later: behind its newest message.
 func (c *cutter) mark() {
 	s := c.m.line.State()
 	c.add(mark{place: s.Place + 1, head: s.Head})
@@ -190,13 +190,16 @@ func (c *cutter) cut(ctx context.Context) error {
 func (c *cutter) same(h *exchange.Head) (bool, error) {
 	_, own := c.m.log.Durable()
 	if h.Head.Sequence > own.Sequence {
-		// this disk is still writing these records; no cut goes as far as the replica's last record
+		// If the replica has more records, this disk is still writing them. The replica counts if it answers, because
+		// no cut goes as far as its last record.
 		return !h.Away(), nil
 	}
 	hash, err := c.m.log.Chain(h.Head.Sequence)
 	switch {
 	case errors.Is(err, store.ErrPruned):
-		return true, nil // the replica is so far behind that it will fetch the whole log again
+		// If this log has deleted the replica's last record, the replica will fetch the whole log again, and its
+		// records do not matter.
+		return true, nil
 	case err != nil:
 		return false, err
 	case hash != h.Head.Hash:

@@ -1,5 +1,6 @@
-// Package replicating makes a process a member of a replicated log. It finds or creates the NATS stream that carries
-// the records, copies the records into the process's own log, and takes over the writing when the process leads.
+// Package replicating makes a process a member of a replicated log: one of several processes that each have a copy
+// (replica) of the same log. It finds or creates the NATS stream that carries the records, copies the records into the
+// process's own log, and takes over the writing when the process leads.
 //
 //	m, err := replicating.Join(ctx, config, own)      // NATS answers; the stream is the right one, with safe settings
 //	log, err := open.Log(dir, m.Options(options))     // the process's own log

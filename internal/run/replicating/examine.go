@@ -88,7 +88,7 @@ func notOurs(c *Config, f *File) []string {
 	case err != nil:
 		return []string{err.Error()}
 	case before != nil && before.Log == f.Log && before.Stream == f.Stream && f.after == before.Incarnation:
-		return nil // the stream was made in place of the one that REPLICA names
+		return nil // the stream replaced the one that the file REPLICA names
 	case before != nil && !slices.Equal([]string{before.Log, before.Of()}, []string{f.Log, f.Of()}):
 		return []string{fmt.Sprintf("it is incarnation %s of log %s, and %s in %s names incarnation %s of log %s",
 			f.Incarnation, f.Log, FileName, c.Dir, before.Incarnation, before.Log)}

@@ -23,7 +23,8 @@ import (
 // errTooOld is returned if all other processes with this log have deleted the records that follow its end.
 var errTooOld = errors.New("the other replicas no longer keep what follows this log")
 
-// tooOldAfter is how often each of them must say so before errTooOld is returned.
+// tooOldAfter is how often each other process with this log must say that it has deleted those records, before
+// errTooOld is returned.
 const tooOldAfter = 5
 
 // beginning returns the last record in front of the stream's first message; zero if the stream begins with the log's
@@ -45,7 +46,8 @@ func (m *Member) beginning(ctx context.Context) (head store.Head, found bool, er
 		if err == nil {
 			head, found = s.Before, true
 		}
-		// the message does not count, for example because it is from an earlier leader
+		// If the message cannot be decoded, for example because it is from an earlier leader, it does not count: try
+		// again. Not so for message 1, before which no message was removed.
 		return err == nil || first == 1, nil
 	})
 	return head, found, err

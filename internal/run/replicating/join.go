@@ -102,7 +102,7 @@ type Member struct {
 	first    uint64 // number of the stream's first message when this process became the writer
 
 	follower atomic.Pointer[replica.Follower] // nil until the stream was found
-	stale    bool                             // follower must be replaced; Follow uses it first, and then Take
+	stale    bool                             // follower must be replaced; only Follow uses this field, and later Take
 
 	mu   sync.Mutex
 	file File // what is known of the stream; read it with of, change it with note
@@ -301,7 +301,7 @@ func (m *Member) right(own Own, before *File) error {
 	case before != nil && !m.succeeds(before, &m.file):
 		return other(FileName+" in "+m.config.Dir, before.Of())
 	case own.LogOf == m.file.Log && own.Lease != "" && own.Lease != m.file.Of() &&
-		own.Lease != m.file.Stream+"/"+m.file.after: // the Lease may still name the stream that was replaced
+		own.Lease != m.file.Stream+"/"+m.file.after: // the Lease may still name the stream before
 		return other("the Lease", own.Lease)
 	}
 	return nil

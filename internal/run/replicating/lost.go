@@ -101,7 +101,9 @@ func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err er
 		}
 		return err
 	}
-	now, err := m.stream.Ask(ctx) // if all messages were cut off, the stream has no newest one
+	// The newest message has a lower number than one that was read. That is no loss if all messages were cut off: then
+	// the stream has no newest one, but its last number (now.Last) is as high as before.
+	now, err := m.stream.Ask(ctx)
 	switch {
 	case err != nil:
 		return err

@@ -187,7 +187,7 @@ const (
 func (m *Member) Write(ctx context.Context) error {
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	go func() { // ends with running
+	go func() { // ends when running (a context) ends
 		tick := time.NewTicker(lookFor)
 		defer tick.Stop()
 		for {
@@ -202,7 +202,7 @@ func (m *Member) Write(ctx context.Context) error {
 		}
 	}()
 	cutting := make(chan struct{})
-	go func() { // ends with running
+	go func() { // ends when running (a context) ends
 		defer close(cutting)
 		if err := (&cutter{m: m, first: m.first}).run(running); err != nil {
 			stop(err)

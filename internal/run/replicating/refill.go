@@ -132,7 +132,7 @@ func (m *Member) compare(ctx context.Context, heads []exchange.Head) (on []excha
 		}
 		hash, err := m.log.Chain(at)
 		switch {
-		case errors.Is(err, store.ErrPruned) && !more: // the replica is so old that it will fetch the whole log again
+		case errors.Is(err, store.ErrPruned) && !more: // left out: it is so old that it will fetch the whole log again
 		case err != nil:
 			return nil, err
 		case theirs != nil && *theirs != hash:
@@ -165,7 +165,7 @@ func (m *Member) base(ctx context.Context, state natslog.State) (b takeover.Base
 		b = takeover.Base{Identity: state.Identity, Head: state.Head}
 		err = m.keeps(state.Head.Sequence + 1)
 	case len(on) > 0:
-		// Two disks have all records through this one, so the stream does not need them
+		// Another replica and this one have all records through on[0].Head on disk, so the stream does not need these.
 		b = takeover.Base{Identity: m.log.Identity(), Head: on[0].Head}
 		b.Identity.Epoch = on[0].Epoch
 		err = m.keeps(on[0].Head.Sequence + 1)
@@ -236,7 +236,7 @@ func (m *Member) refills(now *events.StreamRefilled) error {
 	m.config.Logger.Warn("the stream of the log lost records: storing them there again", "from", uint64(now.From),
 		"through", uint64(now.Through), "records", missing, "behindPlace", now.Place)
 	return m.note(func(f *File) {
-		if r := f.Refill; r != nil { // a crash has interrupted an earlier refill
+		if r := f.Refill; r != nil { // a crash interrupted an earlier refill: note both as one
 			f.Refill = &Refill{From: min(r.From, now.From), Through: now.Through, Place: r.Place}
 			return
 		}

@@ -37,7 +37,7 @@ type Standing string
 const (
 	OnChain  Standing = "on-chain"     // through its last record, it has the stream's records
 	OffChain Standing = "off-chain"    // it has another record than the stream, or one that the stream does not have
-	Unknown  Standing = "not-compared" // nothing that answers can tell
+	Unknown  Standing = "not-compared" // neither the stream nor a replica that answers has what to compare with
 )
 
 // VerifiedReplica is the result for one replica.
@@ -108,7 +108,7 @@ func Verify(ctx context.Context, c VerifyConfig) (v Verified, err error) {
 	return k.run(ctx)
 }
 
-// connect finds the stream, and starts to listen to the processes with a copy of the log.
+// connect connects to NATS, finds the stream, and starts to listen to the processes with a copy of the log.
 func connect(ctx context.Context, c VerifyConfig) (k *verifying, err error) {
 	conn, err := c.Dial.Connect(append(stream.Options(), natsgo.RetryOnFailedConnect(false))...)
 	if err != nil {
@@ -147,7 +147,7 @@ func connect(ctx context.Context, c VerifyConfig) (k *verifying, err error) {
 	return &verifying{config: c, file: f, stream: s, exchange: x, close: conn.Close}, nil
 }
 
-// verifying is the state of one call of Verify.
+// verifying is the state of one call of Verify: the stream, and the replicas (logs of processes) that answered.
 type verifying struct {
 	config   VerifyConfig
 	file     File
@@ -167,14 +167,16 @@ func (k *verifying) run(ctx context.Context) (v Verified, err error) {
 	if err := k.own(); err != nil {
 		return v, err
 	}
-	chain, err := k.read(ctx) // the stream is read last, because it gets each record before any disk does
+	// The stream is read after the replicas: it gets each record before any disk, so it has all that they had.
+	chain, err := k.read(ctx)
 	if err != nil {
 		return v, err
 	}
 	for i := range k.replicas {
 		k.compare(&k.replicas[i], chain)
 	}
-	for i := range k.replicas { // after the others, because an old replica is compared with one that is on-chain
+	// A replica that ends before the stream begins is compared with one that is known to be on-chain, so it comes last.
+	for i := range k.replicas {
 		k.compareLate(ctx, &k.replicas[i], chain)
 	}
 	v.OneChain = true
@@ -266,7 +268,7 @@ func (k *verifying) own() error {
 
 // read reads the stream through its current end. It tries again if the leader removes old messages in the meantime.
 func (k *verifying) read(ctx context.Context) (c *streamChain, err error) {
-	const tries = 3 // the leader may remove old messages in the meantime
+	const tries = 3 // a try fails if the leader removes old messages during it
 	for range tries {
 		c = &streamChain{own: k.config.Reader, at: map[events.Sequence]*events.Hash{}}
 		for _, r := range k.replicas {

@@ -3,8 +3,9 @@
 //	plan, err := restore.Make(ctx, &restore.Config{Place: place, Dir: dir})
 //	result, err := plan.Run(ctx)
 //
-// A sealed file is copied as it is; the file that was being written is rebuilt from its pieces (segments). Each object
-// must have the bytes that the manifest names, and its records must continue the hash chain on both sides. Invariants:
+// A complete (sealed) file of the log is copied as it is; the file that was being written is rebuilt from its pieces
+// (segments). Each object must have the bytes that the manifest names, and its records must continue the hash chain on
+// both sides. Invariants:
 //
 //   - Until it is complete, the directory is not a log: it contains a file that says that a restore is going on, and
 //     no function opens it. The next run reuses the files that are complete.

@@ -34,7 +34,7 @@ func (w *working) fetch(ctx context.Context, o copylog.Object, path string) (err
 	}
 	sum := sha256.New()
 	n, err := copyTo(io.MultiWriter(f, sum), io.LimitReader(content, o.Bytes+1))
-	var own *fs.PathError // an error of the local file
+	var own *fs.PathError // set if the error is of the local file
 	switch {
 	case err != nil && !errors.As(err, &own):
 		err = w.unread(ctx, o.Name, err)
@@ -80,7 +80,9 @@ func (w *working) last(ctx context.Context) (store.Head, events.Identity, error)
 	case w.Last != nil:
 		spec := boltlog.FileSpec{First: w.Last.First, Begin: w.Last.Begin, Term: w.Last.Term, Offsets: w.Last.Offsets}
 		if w.Short() {
-			spec.Term = w.termBefore() // terms (times of a writer) that begin in this file are in its records
+			// Short: only a part of this file is restored. So its first term (a process's time as writer) is the one
+			// before it; the terms that begin in it are in its records.
+			spec.Term = w.termBefore()
 		}
 		return w.write(ctx, spec, w.fromSegments(ctx, w.Segments()))
 	}

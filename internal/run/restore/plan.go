@@ -94,7 +94,9 @@ func (p *Plan) choose() error {
 		}
 	}
 	last := all[end-1]
-	begin := end - 1 // go back to the newest gap in the records, or to the first record that the log still had
+	// Begin after the newest gap in the records. Unless All is set, begin no earlier than the first record that the log
+	// still had.
+	begin := end - 1
 	for begin > 0 && joined(all[begin-1], all[begin]) && (p.All || all[begin].First() > p.Copy.First) {
 		begin--
 	}

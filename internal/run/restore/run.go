@@ -66,7 +66,7 @@ func (p *Plan) damaged(name string, cause error) error {
 	return &DamageError{Place: p.Place.String(), Name: name, Cause: cause, Through: through}
 }
 
-// working is the state of one run of a plan.
+// working is the state of one run of a plan: how many bytes are fetched (done), and notes for the operator.
 type working struct {
 	*Plan
 	mu    sync.Mutex
@@ -126,7 +126,7 @@ func (w *working) room(free func(dir string) (int64, error)) error {
 		return nil //nolint:nilerr // this system does not tell the free space
 	}
 	need := w.Bytes
-	for _, f := range w.Files { // files that exist already, from an unfinished restore
+	for _, f := range w.Files { // files of an unfinished restore exist already
 		if info, err := os.Lstat(filepath.Join(w.Dir, boltlog.FileName(f.First))); err == nil {
 			need -= info.Size()
 		}

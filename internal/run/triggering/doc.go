@@ -1,4 +1,5 @@
-// Package triggering requests a run of a CronJob now, with the rights of the caller. Invariants:
+// Package triggering requests a run of a CronJob now, by an annotation on the CronJob, with the rights of the caller.
+// Invariants:
 //
 //   - Nothing is written unless a Lease shows that a controller of ours runs the CronJobs of that namespace, and the
 //     Lease is being renewed: the built-in controller does not know the annotation.

@@ -53,7 +53,7 @@ func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 			without = said.Holder
 			continue
 		}
-		// another controller may hold a Lease in the next namespace
+		// If this holder does not renew its Lease, a holder of a Lease in the next namespace may run the CronJobs.
 		if err := c.lives(ctx, l); errors.Is(err, errDead) {
 			dead = cmp.Or(dead, err)
 			continue

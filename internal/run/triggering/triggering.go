@@ -91,7 +91,7 @@ func refuse(cronJob *batchv1.CronJob) error {
 func (c *Config) caller(ctx context.Context) (string, error) {
 	review, err := c.Client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	switch {
-	// the name is optional, because the field manager is recorded in any case
+	// If the server does not say the caller's name, it is left out: the field manager is recorded in any case.
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 		return "", nil
 	case err != nil:

@@ -30,7 +30,7 @@ func Lacks(log store.Reader, said events.Loss) (bool, error) {
 	}
 	hash, err := log.Chain(said.Sequence)
 	if errors.Is(err, store.ErrPruned) {
-		return false, nil // the log has deleted the record, so there is nothing to compare
+		return false, nil // if the log has deleted the record, there is nothing to compare
 	}
 	return err == nil && hash != said.Hash, err
 }

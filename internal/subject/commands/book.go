@@ -66,7 +66,7 @@ type Flight struct {
 	Refused *Retry      // its backoff while it is retried; else nil
 
 	target  *Target
-	next    *Flight // next command in flight about the same target
+	next    *Flight // the next in a linked list of the commands in flight about the same target
 	decided events.Sequence
 	place   uint32
 	slot    events.Slot
@@ -158,7 +158,8 @@ func (b *Book[S]) withdraw(name events.CommandID) {
 	case withdraw != nil:
 		withdraw(b.subject, f)
 	case f.InBackoff():
-		f.Cancelled = true // a try may be in flight: its outcome ends the command
+		// If the command is being retried, a try may be in flight: the command ends with the outcome of that try
+		f.Cancelled = true
 	default:
 		b.Land(f)
 	}

@@ -99,8 +99,8 @@ func (r Retry) Denied() bool {
 func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries uint32) {
 	for at = r.Until; at <= now; {
 		tries++
-		step := max(r.wait(s, r.Count+tries), time.Millisecond) // at least 1 ms: the loop must end with any log
-		if step >= s.MaxAPIBackoff {                            // all later steps are equal
+		step := max(r.wait(s, r.Count+tries), time.Millisecond) // at least 1 ms, so that the loop ends with any log
+		if step >= s.MaxAPIBackoff {                            // all later steps are equal: count them at once
 			more := int64(now.Sub(at)) / int64(step)
 			return at + events.Time((more+1)*int64(step)), tries + uint32(more)
 		}

@@ -52,7 +52,7 @@ type CronJob struct {
 	Went []types.UID
 
 	Sight CronSight // what another controller does
-	Told  Told      // records that answers to users cite
+	Told  Told      // the records that are cited when a user asks about the CronJob
 
 	byName  []*Run             // Runs, sorted by name
 	listed  map[types.UID]bool // set of Active; nil while Active is short

@@ -42,7 +42,8 @@ func (c *CronJob) Apply(rec *events.Record) {
 			c.happened()
 		}
 	case *events.JobResumed:
-		if c.Edited == 0 { // a listing does not begin a pass if a changed schedule waits for its timer
+		// The resume after a listing begins no pass if a changed schedule waits for its timer
+		if c.Edited == 0 {
 			c.happened()
 		}
 	case *events.TimerFired:
@@ -55,7 +56,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 		c.decided(rec, f)
 	case *events.ClockStepped:
 		c.book.Shift(f.Step)
-		c.Told.Backoff = Place{} // its time is from before the clock step
+		c.Told.Backoff = Place{} // forget it: its time is from before the clock step
 		c.Edited = shifted(c.Edited, f.Step)
 		c.pendAnew()
 		c.Sight.shift(f.Step)
@@ -129,7 +130,8 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 				c.dropRun(r.Job)
 			}
 		}
-		c.LastSuccess = f.LastSuccess // the success of a Job that is not the CronJob's does not count
+		// At the first observation, forget the success of Jobs that named the CronJob as owner but are not its own
+		c.LastSuccess = f.LastSuccess
 	}
 	c.happened()
 	switch {
@@ -173,8 +175,8 @@ func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
 	}
 }
 
-// tellsStep updates Told (records that answers to users cite) by what a decision's step says of due times. Call it
-// before the step changes c.Ledger.
+// tellsStep updates Told (the records that are cited when a user asks about the CronJob) by what a decision's step says
+// of due times. Call it before the step changes c.Ledger.
 func (c *CronJob) tellsStep(s *events.CronStep) {
 	t := &c.Told
 	for i := range s.Ticks {
@@ -191,7 +193,8 @@ func (c *CronJob) tellsStep(s *events.CronStep) {
 	case l == nil:
 	case l.Open == 0 || l.Hold == events.NotHeld:
 		t.Held = Place{}
-	case t.Held.At == 0 || l.Open != c.Ledger.Open || l.Hold != c.Ledger.Hold: // else the reason is as before
+	// If the open due time and the reason are as before, the older record stays
+	case t.Held.At == 0 || l.Open != c.Ledger.Open || l.Hold != c.Ledger.Hold:
 		t.Held = c.here()
 	}
 }
@@ -272,7 +275,8 @@ func (c *CronJob) made(run events.RunName, created events.Time) {
 	}
 	if r := c.Runs[run.UID]; r != nil {
 		r.Told = true
-	} else if !slices.Contains(c.Went, run.UID) { // known before the watch shows the Job
+	} else if !slices.Contains(c.Went, run.UID) {
+		// Add the Job before the watch shows it, unless the watch has shown its deletion already
 		c.putRun(&Run{Told: true, RunSeen: events.RunSeen{Job: run.UID, Name: run.Name, Version: run.Version, Created: created, Due: s.Due}})
 	}
 }
@@ -316,9 +320,13 @@ func (c *CronJob) runRead(flight *commands.Flight, f *events.CommandEnded, _ str
 			told := run.Told
 			c.made(events.RunName{UID: f.UID, Name: s.Name, Version: f.Version}, run.Created)
 			switch {
-			case s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second(): // otherwise as upstream
+			// The Job with this name was made for another due time. Any other Job of the CronJob counts as the one to
+			// start, as in the built-in controller
+			case s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second():
 				s.Stage = StartAnother
-			case told: // another controller made it, or an earlier schedule; the status has it now
+			// Another controller made the Job, or an earlier schedule, so its start is recorded already. The status has
+			// it now
+			case told:
 				c.Start = nil
 			}
 		case s.Trigger == "" && s.Due != c.Ledger.Open:
@@ -362,7 +370,8 @@ func (c *CronJob) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ 
 		c.failed(f)
 		return
 	}
-	if f.Version > c.Seen.Version { // otherwise the watch showed the write before the answer came
+	// If the version is not newer, the watch has shown this write before its answer came
+	if f.Version > c.Seen.Version {
 		c.Seen.Version, c.Seen.Active = f.Version, slices.Clone(w.Active)
 		c.Seen.LastSchedule, c.Seen.LastSuccess = w.LastSchedule, w.LastSuccess
 		c.happened() // the answer counts like an observation by the watch (C-174)
@@ -381,7 +390,9 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 	settings.APIBackoff, settings.MaxAPIBackoff = firstCronBackoff, maxCronBackoff
 	r := c.Retry()
 	before := r.Until
-	if r.Until.Add(settings.RequestTimeout) < c.Now { // the pass after the old backoff ended without an error (C-191)
+	// If no error came within RequestTimeout after the old backoff, the pass after it ended without one: start anew
+	// (C-191)
+	if r.Until.Add(settings.RequestTimeout) < c.Now {
 		r.Clear()
 	}
 	waits := r.Until

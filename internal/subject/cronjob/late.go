@@ -18,7 +18,8 @@ func (c *CronJob) come() {
 			continue
 		}
 		var r *Run
-		for _, run := range c.Runs { // two Jobs have the name only until the watch shows that one is deleted
+		// Two Jobs have this name only until the watch shows that one is deleted: take the newer one
+		for _, run := range c.Runs {
 			if run.Name == l.Name && !run.Told && !c.IsActive(run.Job) && (r == nil || run.Version > r.Version) {
 				r = run
 			}

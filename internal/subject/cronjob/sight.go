@@ -79,7 +79,7 @@ type sighted struct {
 
 func (c *CronJob) sighted() sighted {
 	if c.Sight.Observing {
-		c.Replan() // the zone rules may come from a record after the snapshot
+		c.Replan() // read the schedule again: zone rules may have come from a record after the snapshot
 	}
 	return sighted{c.Seen.Version, c.CountsBy(), c.Seen.LastSchedule}
 }
@@ -138,7 +138,8 @@ func (c *CronJob) told(t *events.Tick) {
 	s.Departed = slices.DeleteFunc(slices.Clone(s.Departed), func(r *Run) bool { return r.Told })
 }
 
-// startedAt notes in Since that the ledger has a due time as started.
+// startedAt notes in Sight.Since that the ledger has a due time as started. It does so only if an @every schedule
+// counts from the last start (Settings.EveryFromStart).
 func (c *CronJob) startedAt(due events.Time) {
 	if c.Settings.EveryFromStart {
 		c.Sight.Since = max(c.Sight.Since, due)
@@ -244,7 +245,7 @@ func (c *CronJob) dueOf(r *Run) events.Time {
 // Sighting is a due time that another controller was seen to start.
 type Sighting struct {
 	Due events.Time
-	Run *Run // nil if only the status shows it
+	Run *Run // the Job that was started; nil if only the status shows the start
 }
 
 // Sightings returns the starts by another controller that are not recorded in the ledger yet, sorted by due time.

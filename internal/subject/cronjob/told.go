@@ -5,14 +5,15 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Told holds records that answers to users about a CronJob cite. It is part of the stored state, so an answer from a
-// stored state is the same as one from the first record on. No decision depends on it.
+// Told holds the records that are cited when a user asks about a CronJob. It is part of the stored state, so an answer
+// from a stored state is the same as one from the first record on. No decision depends on it.
 type Told struct {
-	Due     events.Tick     // newest due time with a recorded fate (what became of it); not a run that a user asked for
-	DueAt   events.Sequence // record with Due; 0 for none
-	Held    Place           // record since which the open due time is kept from starting; else zero
+	Due   events.Tick     // newest due time with a recorded fate (what became of it); not a run that a user asked for
+	DueAt events.Sequence // the record that says so; 0 for none
+	// Held is the record since which something keeps the open due time from starting; zero if nothing does.
+	Held    Place
 	Backoff Place           // record of the failure that began the newest backoff; zero for none
-	Decided events.Sequence // newest decision
+	Decided events.Sequence // record of the newest decision
 	// Failed has the newest failure of each sort of command, if no command of the sort has succeeded since.
 	Failed [events.MaxSort + 1]events.Sequence
 }

@@ -173,7 +173,7 @@ func Parse(text string, limit int32) Set {
 		from, to, ranged := strings.Cut(part, "-")
 		first, err := strconv.ParseInt(from, 10, 32)
 		if err != nil {
-			continue // a sign counts as a dash, so no number is negative
+			continue // skip a corrupt part, such as "-1": its sign counts as a dash, so no number is negative
 		}
 		last := first
 		if ranged {

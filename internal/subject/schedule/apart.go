@@ -27,7 +27,8 @@ func Apart(a, b Schedule, from time.Time) time.Time {
 		for _, shown := range []time.Time{s, t} {
 			if _, change := shown.ZoneBounds(); !change.IsZero() && change.After(at) && change.Before(next) {
 				next = change
-			} else if !change.IsZero() && !change.After(at) { // on the last day of a leap year
+			} else if !change.IsZero() && !change.After(at) {
+				// On the last day of a leap year package time may return a past change: go on a day later
 				next = at.Add(24 * time.Hour)
 			}
 		}

@@ -63,7 +63,8 @@ func listed(in *time.Location, rule []byte) []byte {
 		if end.IsZero() || !end.Before(horizon) {
 			break
 		}
-		if !end.After(at) { // on the last day of a leap year package time may return a past end
+		// On the last day of a leap year package time may return a past end: go on a day later
+		if !end.After(at) {
 			end = at.Add(24 * time.Hour)
 		}
 		at = end.In(in)
@@ -73,7 +74,9 @@ func listed(in *time.Location, rule []byte) []byte {
 		}
 	}
 	if len(when) > 0 {
-		add(horizon, shown(horizon.In(in))) // no change then: before the horizon the rule text is not needed
+		// Nothing changes at the horizon, but with an entry there, package time needs the rule text only for later
+		// times
+		add(horizon, shown(horizon.In(in)))
 	}
 	return encode(kinds, when, which, rule)
 }

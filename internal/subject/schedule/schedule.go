@@ -30,10 +30,13 @@ func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error
 	case NamesZone(text):
 		zone = nil // the text names the zone itself: leave it unchanged (C-041)
 	case zone != nil:
-		rest, has = strings.TrimSpace(text), true // leading spaces do not count: the built-in controller adds the zone
+		// As the built-in controller puts the zone in front of the text, leading spaces do not count
+		rest, has = strings.TrimSpace(text), true
 	}
 	if has {
-		rest = "TZ=UTC " + rest // with a zone in front the parser reads the text differently; it needs no rules for UTC
+		// The parser reads a text with a zone in front differently, so put one in front here, too: UTC, which needs no
+		// rules
+		rest = "TZ=UTC " + rest
 	}
 	when, err := parse(rest)
 	if err != nil {
@@ -107,7 +110,8 @@ func (s Schedule) Next(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// oldest is before the first CronJob, and after the last day that a zone skipped.
+// oldest is the earliest time from which Next searches if a schedule names days. Since then no zone has skipped a whole
+// day, which would make robfig/cron loop for ever. No CronJob is older.
 var oldest = time.Date(2012, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // lastSecond returns the last second of t's minute, to skip seconds that robfig/cron would check one by one: no due
@@ -121,7 +125,8 @@ func (s Schedule) lastSecond(t time.Time) time.Time {
 	return time.Unix(unix-unix%60+59, 0).In(t.Location())
 }
 
-// maxBack is longer than any time zone has ever set its clock back.
+// maxBack bounds the search of Next for a later time when a clock goes back. No time zone has ever set its clock back
+// by as much.
 const maxBack = 25 * time.Hour
 
 // Every reports whether the schedule is an @every, whose due times count from the previous one (C-033).

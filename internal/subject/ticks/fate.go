@@ -53,9 +53,9 @@ type Hold uint8
 
 // The reasons why an open due time does not start.
 const (
-	NotHeld   Hold = iota // it is about to start
+	NotHeld   Hold = iota // nothing: the due time is about to start
 	Forbid                // an earlier Job still runs (C-144)
-	Suspended             // spec.suspend (C-133)
+	Suspended             // spec.suspend is true (C-133)
 	BadZone               // spec.timeZone has no rules (C-132)
 	NoCreate              // the API server refuses the Job; retried (C-163)
 )

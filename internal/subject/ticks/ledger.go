@@ -11,8 +11,8 @@ import (
 // which may still start.
 type Ledger struct {
 	Through time.Time // all due times up to it have fates
-	Open    time.Time // after Through; zero for none
-	Hold    Hold      // why Open does not start
+	Open    time.Time // due time after Through that may still start; zero for none
+	Hold    Hold      // why Open does not start now
 }
 
 // Look is the input of the method Ledger.Look: what is known of a CronJob at time Now.
@@ -40,9 +40,10 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	if last.IsZero() {
 		return nil, false
 	}
-	due, _ := k.Schedule.Due(schedule.Anchor(k.Anchor, k.Now, k.Deadline), k.Now) // after an error: none
+	// After an error, due is zero: no due time
+	due, _ := k.Schedule.Due(schedule.Anchor(k.Anchor, k.Now, k.Deadline), k.Now)
 	if k.Schedule.Every() && due.At.After(l.Through) {
-		last = due.At // with a deadline such a schedule has other due times (C-084)
+		last = due.At // with a deadline, an @every schedule counts from another time (C-084)
 	}
 	was := *l
 	entries = l.overtaken(k, last)
@@ -54,7 +55,7 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 		}
 		return append(entries, l.close(last, last, fate)), false
 	case due.At.IsZero():
-		for i := range entries { // no later run stands for these due times
+		for i := range entries { // as no run follows, none stands for these due times: they are lost, not merged
 			if entries[i].Fate == Merged {
 				entries[i].Fate, entries[i].Into = Lost, time.Time{}
 			}

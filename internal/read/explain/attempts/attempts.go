@@ -34,15 +34,16 @@ type Attempt struct {
 	How     string `json:"how,omitempty"`     // how it ended, or what it waits for
 	Whole   string `json:"whole,omitempty"`   // How without cuts in quoted messages
 	// Unseen is set if nobody watched the cluster at the requested time: the row then has the last state that was seen.
-	Unseen   bool               `json:"unseen,omitempty"`
-	Exits    []Exit             `json:"exits,omitempty"`
-	Restarts uint32             `json:"restarts,omitempty"`
-	Counted  try.Counted        `json:"counted,omitempty"`
-	Failure  int32              `json:"failure,omitempty"` // this was the Job's n-th failure, from 1
-	Next     recordjson.Instant `json:"next,omitzero"`     // end of the backoff before the next try
-	Deleted  recordjson.Instant `json:"deletionAsked,omitzero"`
-	Gone     bool               `json:"gone,omitempty"` // its object is deleted
-	Records  map[string]uint64  `json:"records,omitempty"`
+	Unseen   bool        `json:"unseen,omitempty"`
+	Exits    []Exit      `json:"exits,omitempty"`
+	Restarts uint32      `json:"restarts,omitempty"`
+	Counted  try.Counted `json:"counted,omitempty"`
+	// Number of this failure among the failures of the Job, from 1; absent if it is none.
+	Failure int32              `json:"failure,omitempty"`
+	Next    recordjson.Instant `json:"next,omitzero"` // end of the backoff before the next try
+	Deleted recordjson.Instant `json:"deletionAsked,omitzero"`
+	Gone    bool               `json:"gone,omitempty"` // its object is deleted
+	Records map[string]uint64  `json:"records,omitempty"`
 }
 
 // Exit is a container's exit code other than 0.
@@ -52,9 +53,9 @@ type Exit struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Rows returns one row for each try (pod) of the Job, sorted by index and number. It returns at most most rows (0 for
-// all), and skips the first from rows. If failed is set, it returns only failed tries. all is the number of rows
-// without the limits from and most.
+// Rows returns one row for each try (pod) of the Job, sorted by index and number. It skips the first rows, as many as
+// `from` says, and returns no more rows than `most` (0 for all). If failed is set, it returns only failed tries. The
+// result `all` is the number of rows without the limits from and most.
 func Rows(c *jobcase.Case, failed bool, from, most int) (rows []Attempt, all int) {
 	tries := c.Tries
 	if failed {

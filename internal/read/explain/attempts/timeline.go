@@ -74,8 +74,8 @@ type End struct {
 	Of
 }
 
-// TimelineOf returns the timeline of the Job with at most most rows (0 for all). If it must leave out rows, it keeps
-// those with a failed pod.
+// TimelineOf returns the timeline of the Job, with no more rows than `most` (0 for all). If it must leave out rows, it
+// keeps those with a failed pod.
 func TimelineOf(c *jobcase.Case, most int) Timeline {
 	end := c.End()
 	if len(c.Tries) == 0 {

@@ -34,7 +34,7 @@ func (c *Jobs) Also() []explain.Sentence {
 	for _, p := range c.peers {
 		theirs[p] = slices.Collect(maps.Values(jobcase.Images(p.template)))
 	}
-	alike := func(p *peer) bool { // it runs the same program as this Job
+	alike := func(p *peer) bool { // the other Job has an image in common with this one
 		return slices.ContainsFunc(theirs[p], func(image string) bool {
 			return slices.Contains(slices.Collect(maps.Values(mine)), image)
 		})
@@ -59,10 +59,12 @@ func (c *Jobs) Also() []explain.Sentence {
 		strings.Join(a.parts, " · "))}
 }
 
-// fewest is the smallest number of other Jobs with which a failure rate is compared.
+// fewest is the smallest size of a group that another group is compared with: the failure rate of fewer than 3 Jobs
+// says nothing.
 const fewest = 3
 
-// account counts what the Jobs that ran at the same time have in common, and collects the sentences of Also.
+// account collects the parts of the sentence of Also: what the other Jobs of that time (peers) have in common with this
+// one. failed is how many peers failed; from has the records to cite.
 type account struct {
 	peers  []*peer
 	failed int
@@ -72,9 +74,9 @@ type account struct {
 
 func (p *peer) failed() bool { return p.sum.State == history.StateFailed }
 
-// ends says how many of the peers (Jobs that ran at the same time) had the same trouble, how, and how many of these
-// succeeded nevertheless. An exit code counts as the same trouble only for the same program (alike), or with the same
-// message.
+// ends adds to the sentence how many peers (Jobs that ran at the same time) had the trouble in the parameter how, such
+// as an exit code, and how many of these succeeded nevertheless. If there are none, it adds nothing. If the program
+// ended by itself (how.own), a peer counts only if it ran the same program (alike), or wrote the same message.
 func (a *account) ends(how lot, alike func(*peer) bool) {
 	n, survived := 0, 0
 	for _, p := range a.peers {
@@ -129,10 +131,11 @@ func (a *account) cite(p *peer) {
 	}
 }
 
-// lot is a kind of trouble that a Job had, in words without names, so that Jobs can be compared.
+// lot is one trouble that a Job had, such as "main exit 3". Its texts contain no names, so that the troubles of
+// different Jobs can be compared.
 type lot struct {
 	text string
-	own  bool   // the program ended in this way by itself
+	own  bool   // the program ended by itself; nobody ended the pod
 	says string // message of the program, without names and numbers
 }
 
@@ -187,7 +190,8 @@ func fate(t *try.Try, by try.By) string {
 		return "a limit of the pod's own"
 	case by == try.ByDeadline:
 		return "the pod's own deadline"
-	case by == try.ByKubelet && t.Reason == "": // the message tells what the kubelet did
+	// Without a reason, only the kubelet's message says what it did, and messages are not compared.
+	case by == try.ByKubelet && t.Reason == "":
 		return ""
 	case by == try.ByKubelet:
 		return "ended by a kubelet (" + t.Reason + ")"
@@ -203,7 +207,7 @@ func fate(t *try.Try, by try.By) string {
 // waitFate returns a common name for a waiting reason that does not pass by itself; empty for other reasons.
 func waitFate(word string) string {
 	switch {
-	case word == "ErrImagePull": // the kubelet alternates between this and ImagePullBackOff
+	case word == "ErrImagePull": // a kubelet alternates between this reason and ImagePullBackOff
 		return "ImagePullBackOff"
 	case try.StuckWords[word]:
 		return word

@@ -62,7 +62,8 @@ func (c *Jobs) sinceSuccess() []explain.Sentence {
 		diff = explain.Passages([]string{c.sameTemplate(r.last.spec, spec)})
 	}
 	took := ""
-	if s.Started != 0 && s.Finished >= s.Started { // if a kubelet's clock is behind, a Job ends before its start
+	// If a kubelet's clock is behind, a Job may end before its start: then leave out how long it took.
+	if s.Started != 0 && s.Finished >= s.Started {
 		took = fmt.Sprintf("; it took %s then", words.Span(events.Time(s.Finished).Sub(events.Time(s.Started))))
 	}
 	out := []explain.Sentence{explain.Say(from, "%s%s%s", text, explain.Joined(diff[:min(len(diff),

@@ -27,7 +27,7 @@ type hold struct {
 	says   string // the message, without names and numbers (explain.Liken)
 }
 
-// others are the Jobs that the same obstacle held up in the hour before.
+// others are the Jobs that the same obstacle held up in the hour before the time of the answer.
 type others struct {
 	held  int
 	freed []release      // those of them that could run in the end
@@ -91,8 +91,8 @@ func (c *Jobs) findFreed(ctx context.Context) error {
 	return nil
 }
 
-// follow reads the records of another Job, s, and notes whether obstacle by held it up, too, and how it could run in
-// the end.
+// follow reads the records of another Job, s. It notes whether the same obstacle (parameter by) held that Job up, too,
+// and how the Job could run in the end.
 func (c *Jobs) follow(ctx context.Context, s *history.Summary, by hold) error {
 	r := release{job: s.Namespace + "/" + s.Name}
 	since, n := events.Time(c.Job.AsOf.Time).Add(-peerWindow), 0

@@ -59,7 +59,7 @@ func (c *Jobs) Read(ctx context.Context) error {
 	case !c.Finished():
 		return cmp.Or(c.findFreed(ctx), c.Unread())
 	case c.Job.State != history.StateFailed:
-		return c.Unread() // a complete Job is not compared
+		return c.Unread() // a Job that completed is not compared with others
 	}
 	for _, find := range []func(context.Context) error{c.findRuns, c.findTemplate, c.findPeers} {
 		if err := find(ctx); err != nil {
@@ -74,8 +74,8 @@ func (c *Jobs) listedBefore() string { return strconv.FormatUint(max(c.Job.First
 
 var tail = regexp.MustCompile(`-[0-9]+$`)
 
-// lineage returns what belongs to the same work as this Job: a function that tells it from a Job's name, and a text:
-// "CronJob backup".
+// lineage returns a function that reports, from its name, whether a Job belongs to the same recurring work as this Job,
+// and a text that names this work: "CronJob backup".
 func (c *Jobs) lineage() (is func(name string) bool, what string) {
 	name := c.Job.Name
 	switch {

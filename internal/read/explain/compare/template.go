@@ -37,14 +37,15 @@ func (c *Jobs) findTemplate(ctx context.Context) error {
 	return nil
 }
 
-// templateEdit is an edit of a CronJob's jobTemplate.
+// templateEdit is the edit of a CronJob's jobTemplate since which the CronJob creates other Jobs than this one.
 type templateEdit struct {
 	at   events.Time
 	from []explain.Mark // the versions of the CronJob before and after the edit
 	text explain.Passage
 }
 
-// movedOn says that the CronJob of this Job creates other Jobs now, because its jobTemplate was edited.
+// movedOn returns a sentence that the CronJob's jobTemplate was edited after this Job was created, and how. It returns
+// none if there was no such edit.
 func (c *Jobs) movedOn() []explain.Sentence {
 	if c.template == nil {
 		return nil

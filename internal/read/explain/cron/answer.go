@@ -54,7 +54,7 @@ func (c *Case) Answer() explain.Answer {
 	a.Add(headByHand, c.byHand()...)
 	a.Add(explain.HeadRuledOut, c.ruledOut()...)
 	a.Add(explain.HeadHistory, c.history()...)
-	if c.Gone.Record != 0 { // an answer about a deleted CronJob is about its past
+	if c.Gone.Record != 0 { // an answer about a deleted CronJob is about its past: what went wrong comes first
 		a.PutFirst(explain.HeadEdits, explain.HeadRefused, headMissed)
 	}
 	return a
@@ -179,7 +179,7 @@ func (c *Case) caseOf(r *croncase.Run) *jobcase.Case {
 		return nil
 	}
 	job.In(c.Zone)
-	job.Misses = c.Misses // a failed read for the Job counts for this answer
+	job.Misses = c.Misses // if a read for this Job fails, the answer about the CronJob says so, too
 	return job
 }
 
@@ -269,14 +269,15 @@ func (c *Case) backoff(w *history.Wait) explain.Sentence {
 		c.Seen(since.At))
 }
 
-// strangerToGo says what ends the block by a Job in status.active that the CronJob no longer owns.
+// strangerToGo returns a sentence for a CronJob whose next start is blocked by a Job in status.active that it no longer
+// owns: the block ends when that Job is deleted, or taken out of status.active.
 func (c *Case) strangerToGo() explain.Sentence {
 	n, r := c.stranger()
 	return explain.Say(explain.Marks(r.First, r.Gone),
 		"%s to be deleted, or taken out of status.active: its end does not count, as it is not the CronJob's own", n.Name)
 }
 
-// next returns a sentence with the next due time.
+// next returns a sentence with the next due time; none if there is no next one, or while a due time is held back.
 func (c *Case) next() []explain.Sentence {
 	if c.State.Next == 0 || c.State.State == history.CronHeld {
 		return nil
@@ -332,7 +333,8 @@ func (c *Case) ruledOut() []explain.Sentence {
 			out = append(out, what)
 		}
 	}
-	// Reports whether is holds for any version of the spec, also before the first edit that the answer covers
+	// ever reports whether the function `is` returns true for any version of the spec, also for the one before the
+	// first edit that the answer covers.
 	ever := func(is func(*events.CronJobSeen) bool) bool {
 		return slices.ContainsFunc(c.Due.Changes, func(ch duetimes.Change) bool { return is(ch.Before) || is(ch.After) })
 	}

@@ -24,7 +24,7 @@ type missedRun struct {
 // share one sentence: "3 due times from 10:00 to 12:00: the CronJob was suspended".
 func (c *Case) missedText() (out []explain.Sentence) {
 	var runs []*missedRun
-	row := false // the due time before this one did not start, either
+	row := false // whether the due time before this one did not start, either
 	for _, e := range c.dues() {
 		young := e.Fate == 0 && c.young(&e)
 		held := e.Fate == 0 && (e.First == c.open() || young) && c.State.State == history.CronHeld

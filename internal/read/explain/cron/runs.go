@@ -181,7 +181,7 @@ func (c *Case) starved() (all []*croncase.Run) {
 	for _, r := range c.scheduledRuns() {
 		if !c.replaced(r, next) {
 			if next == nil && r.Ended.Record == 0 && r.Gone.Record == 0 {
-				next = r // it is running
+				next = r // the newest Job still runs, so it cannot be starved: begin with the Job before it
 				continue
 			}
 			break
@@ -191,7 +191,8 @@ func (c *Case) starved() (all []*croncase.Run) {
 	return all
 }
 
-// replaced reports whether Job r was deleted before its end because the Job next was due (concurrencyPolicy Replace).
+// replaced reports whether Job r was deleted for the Job next (concurrencyPolicy Replace): before its own end, and
+// within 10 s (soonReplaced) of the first record of next.
 func (c *Case) replaced(r, next *croncase.Run) bool {
 	if c.State.Spec.Policy != "Replace" || r.Ended.Record != 0 || r.Gone.Record == 0 || r.Left || next == nil {
 		return false
@@ -278,7 +279,7 @@ func (c *Case) editedVerdict() (v explain.Sentence, ok bool) {
 		fates.ChangeText(edit), text, c.nextText()), true
 }
 
-// nextText says when the CronJob is due next.
+// nextText returns the next due time as the end of a sentence: "; next 10:00 …". It is empty if there is none.
 func (c *Case) nextText() string {
 	if at := events.Time(c.State.Next); at != 0 {
 		return "; next " + c.InZone(at)

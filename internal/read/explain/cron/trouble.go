@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TroubleSince returns the time since which no due time has started a Job, or no Job has ended. is is false if the
+// TroubleSince returns the time since which no due time has started a Job, or no Job has ended. It returns false if the
 // CronJob has no such trouble.
 func (c *Case) TroubleSince() (since events.Time, is bool) {
 	s := &c.State
@@ -27,7 +27,7 @@ func (c *Case) TroubleSince() (since events.Time, is bool) {
 	if n, newest := c.missed(); n > 0 {
 		return c.missedSince(), true
 	} else if newest != nil {
-		return 0, false // the newest due times may have started
+		return 0, false // some newest due times may have started, or their outcome is unknown: that is no trouble
 	}
 	if _, is := c.unfinishedVerdict(); is {
 		return c.oldestRun(), true

@@ -40,7 +40,9 @@ func (c *Case) readVerdict() explain.Sentence {
 		return explain.Say(explain.Marks(c.Deleting), "BEING DELETED since %s: it is due no more; %s",
 			c.Seen(events.Time(s.Deleted)), explain.ByWhom)
 	case history.CronUnseen:
-		if len(c.Runs) == 0 { // the log records the Job template before the first version of the CronJob
+		// The log records the Job template before the first version of the CronJob. If it has no Job either, it has the
+		// template alone.
+		if len(c.Runs) == 0 {
 			return explain.Say([]explain.Mark{explain.RecordMark(events.Sequence(s.Last))},
 				"NOT SEEN YET: the log has the template of its Jobs alone, and no version of it so far")
 		}
@@ -253,7 +255,7 @@ func (c *Case) heldByStranger() bool {
 	return r != nil && c.State.Spec.Policy == "Forbid" && len(c.running()) == 0
 }
 
-// running returns the CronJob's Jobs that have not ended.
+// running returns the CronJob's Jobs that have neither ended nor been deleted.
 func (c *Case) running() (out []*croncase.Run) {
 	for _, r := range c.Runs {
 		if r.Ended.Record == 0 && r.Gone.Record == 0 {
@@ -368,7 +370,8 @@ func (c *Case) stillText() (text string) {
 	return text
 }
 
-// specMarks returns the record that shows the current spec.
+// specMarks returns the record that shows the current spec: that of the newest edit, or else the CronJob's first
+// record.
 func (c *Case) specMarks() []explain.Mark {
 	if n := len(c.Due.Changes); n > 0 {
 		ch := &c.Due.Changes[n-1]

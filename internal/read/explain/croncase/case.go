@@ -70,7 +70,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	from, err := duetimes.Before(ctx, src, s, cronEntries, through)
 	switch {
 	case err == nil:
-	case from != 0 && src.Beside(err): // after damage, the records behind it are read
+	case from != 0 && src.Beside(err): // if records are damaged, the case begins after the damage
 		failed = errors.Join(failed, err)
 	default:
 		return c.without(err, failed)
@@ -150,9 +150,9 @@ func (c *Case) surroundings(from, through events.Sequence) error {
 // goesWith reports whether the CronJob was deleted because its namespace was, which record f shows. at is the time of
 // that record.
 func (c *Case) goesWith(f *events.NamespaceSeen, at events.Time) bool {
-	const notInStep = 5 * time.Second // how far one watch may be behind another
+	const notInStep = 5 * time.Second // how much later the watch of namespaces may report than the watch of CronJobs
 	return f.Name == c.State.Namespace && f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.State.Created) &&
-		at <= c.Gone.At.Add(notInStep) // Gone.At is 0 while the CronJob exists
+		at <= c.Gone.At.Add(notInStep) // while the CronJob exists, Gone.At is 0, so this is false
 }
 
 // visit processes a record of the CronJob.
@@ -181,7 +181,8 @@ func (c *Case) visit(r *events.Record) {
 			run = &Run{First: explain.MarkOf(r), MadeFor: f.Due}
 			c.Runs = append(c.Runs, run)
 		}
-		// The CronJob may own again a Job that it did not own for a while.
+		// This version shows that the Job exists, and that the CronJob owns it, perhaps again after a while: reset what
+		// said otherwise.
 		run.Gone, run.Left, run.unseen = explain.Mark{}, false, false
 		if run.RunSeen = *f; f.Result != events.ResultNone && run.Ended.Record == 0 {
 			run.Ended = explain.MarkOf(r)

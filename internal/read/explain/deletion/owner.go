@@ -24,7 +24,7 @@ func byOwner(w *jobcase.Owner, name string, seen explain.Mark) (by, unknown stri
 	case w.Deleted.Record != 0 && w.Deleted.At <= seen.At.Add(time.Second) &&
 		seen.At.Sub(w.Deleted.At) < jobcase.SoonAfter:
 		return fmt.Sprintf("with its CronJob %s, which was deleted", name), byWhom, explain.Marks(w.Deleted)
-	case w.Ours: // if Jobledger had deleted it, its decision would be in the log
+	case w.Ours: // if Jobledger runs the CronJob, and had deleted the Job, its decision would be in the log
 		return "", "", nil
 	}
 	by, from = inferred(w, seen)

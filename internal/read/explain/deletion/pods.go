@@ -187,7 +187,9 @@ func (g *removed) marks() []explain.Mark {
 	out := slices.Clone(g.e.Marks)
 	for _, t := range g.tries[1:min(len(g.tries), explain.MostCited)] {
 		switch {
-		case g.e.By == try.ByUs || g.e.By == try.ByController: // one decision ends all of them, whatever differs
+		// One decision of a controller ended all pods of the group. g.e.Marks cites it already, so no pod adds a
+		// record.
+		case g.e.By == try.ByUs || g.e.By == try.ByController:
 		case g.e.By.Disruption() && t.DisruptedAt.Record != 0:
 			out = append(out, t.DisruptedAt)
 		case t.AskedSeen.Record != 0:
@@ -199,8 +201,8 @@ func (g *removed) marks() []explain.Mark {
 	return explain.Marks(out...)
 }
 
-// asked says when the deletion of the pods in the group was requested, and how long they took to stop. If this differs,
-// it says so only for the first pod.
+// asked returns a text in brackets: when the deletion of the pods in the group was requested, and how long they took to
+// stop. If the pods differ in this, the text is about the first pod only, and says so.
 func (g *removed) asked(c *jobcase.Case) string {
 	text := AskedText(c, g.tries[0])
 	for _, t := range g.tries[1:] {
@@ -211,7 +213,8 @@ func (g *removed) asked(c *jobcase.Case) string {
 	return text
 }
 
-// AskedText says when the deletion of try t (a pod) was requested, its grace period, and how long the pod took to stop.
+// AskedText returns a text in brackets: when the deletion of try t (a pod) was requested, its grace period, and how
+// long the pod took to stop. It is empty if no deletion was requested.
 func AskedText(c *jobcase.Case, t *try.Try) string {
 	if t.Asked == 0 {
 		return ""

@@ -43,7 +43,8 @@ func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
 		return e
 	}
 	e := deletedBy(c, t)
-	// The pod ended with its node or by itself; no record tells which.
+	// If an API client had the pod deleted, and the pod's node was deleted before the pod was gone, no record tells
+	// whether the pod stopped by itself or with its node.
 	if n := c.NodeWent(t); n.Record != 0 && e.By == try.ByClient {
 		e.Then, e.NodeWent = "while it was being deleted "+c.NodeWords(&n, t.Node), true
 		e.Marks = append(e.Marks, n.Mark)
@@ -68,7 +69,7 @@ func Until(t *try.Try, c *jobcase.Case) events.Time {
 	switch {
 	case t.Over():
 		return t.End().At
-	// The Job is gone, and there is no later record of the pod.
+	// If the pod has no record since its Job was deleted, it was watched until that deletion.
 	case Of(c, t).By != try.ByNobody && t.AskedSeen.Record == 0:
 		return c.Gone.At
 	case c.Job.Gap != nil:

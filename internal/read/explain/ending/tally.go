@@ -58,7 +58,8 @@ func Heed(c *jobcase.Case) {
 		return
 	}
 	failed, succeeded := c.Folded.Base.Failed, c.Folded.Base.Succeeded
-	// status.succeeded may be too high, because the API server refuses to lower it in some writes (J-236)
+	// Count the succeeded indexes of an indexed Job by status.completedIndexes: status.succeeded may be too high,
+	// because the API server refuses to lower it in some writes (J-236).
 	if c.Folded.Indexed {
 		succeeded = c.Folded.Base.Completed.Len()
 	}
@@ -107,9 +108,10 @@ func byCount(c *jobcase.Case) []*try.Try {
 	return tries
 }
 
-// agree changes what tries (pods) count as, until exactly want of them count as as. Only tries for which fits is true
-// may become counted. For example, with want 3, two counted failures, and one open try that fits, the open try becomes
-// the third failure. If there are several ways to choose, the tries become CountedUnknown.
+// agree changes what tries (pods) count as, until the number of tries that count as `as` (succeeded or failed) is
+// `want`. A try may become counted only if fits returns true for it. For example, with want 3, two counted failures,
+// and one open try that fits, the open try becomes the third failure. If there are several ways to choose, the tries
+// become CountedUnknown.
 func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) {
 	var have, late, open, early, left []*try.Try
 	for _, t := range c.Tries {
@@ -127,14 +129,16 @@ func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) 
 		default:
 			open = append(open, t)
 			if by := Of(c, t).By; !c.AfterVerdict(t) && by != try.ByUs && by != try.ByController && by != try.ByJobDeleted {
-				// It ended before the Job's end was decided, so it must have counted: otherwise the Job would have gone
-				// on.
+				// If the pod ended before the Job's end was decided, and the Job's controller did not delete it, it
+				// must have counted: otherwise the Job would have gone on.
 				early = append(early, t)
 			}
 		}
 	}
 	over := c.Conclusion()
-	if want-len(have) > len(open) { // a status counted some before the Job lost them
+	// If the status counts more pods than have and open together, it counted some of the others before the Job lost
+	// them.
+	if want-len(have) > len(open) {
 		open = append(open, left...)
 	}
 	switch {
@@ -143,7 +147,7 @@ func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) 
 		for _, t := range late {
 			t.Counted, t.CountAt, t.Failure = try.CountedNot, explain.Mark{}, 0
 		}
-	case want == 0: // the status counts none of them
+	case want == 0: // the status counts no pod in this way
 		for _, t := range have {
 			t.Counted, t.CountAt, t.Failure = try.CountedNot, explain.Mark{}, 0
 		}

@@ -13,8 +13,8 @@ import (
 const unseenSuccess = "gone when it was watched again: whether it had succeeded is unknown, " +
 	"as the status counts successes that were not seen"
 
-// deletedBy returns who requested the deletion of pod t, for a pod that had not ended then, or that ended because of
-// the deletion.
+// deletedBy returns the ending of pod t, which had not ended when its deletion was requested, or ended because of the
+// deletion. The ending says who requested it.
 func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
 	seen := t.AskedSeen
 	if seen.Record == 0 {
@@ -88,14 +88,15 @@ func byController(c *jobcase.Case, m explain.Mark, why string, seen explain.Mark
 func byClient(c *jobcase.Case, t *try.Try, seen explain.Mark, not []string) try.Ending {
 	e := try.Ending{By: try.ByClient, Why: "deleted while it " + runningWord(t), Marks: explain.Marks(seen),
 		Not: append(not, disruptionNames...), Unsaid: "which one is unknown"}
-	if t.Unrecorded > 0 { // a version of the pod without a record may have shown a disruption
+	// If a version of the pod got no record, that version may have shown a disruption: the cause is then unknown.
+	if t.Unrecorded > 0 {
 		e.By, e.Not, e.Missing = try.ByUnknown, not, fmt.Sprintf("the %s of it that were seen before and not recorded",
 			explain.Versions(t.Unrecorded))
 		e.Unsaid = explain.ByWhom
 		return e
 	}
-	// Pod garbage collection deletes the pods of a node that is gone, and sets a condition first, which may have been
-	// missed.
+	// If the pod's node was gone before, pod garbage collection may have deleted the pod. It first sets the condition
+	// DisruptionTarget, but the watch may have missed that version.
 	if n, ok := c.NodeOf(t, seen); ok && n.Seen == nil && n.At < seen.At {
 		e.By, e.Why = try.ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.NodeWords(&n, t.Node)
 		e.Marks, e.Missing, e.Not = append(e.Marks, n.Mark), "the pod's condition DisruptionTarget", not
@@ -173,14 +174,16 @@ func notUs(c *jobcase.Case, seen explain.Mark) []string {
 // deletedBefore reports whether the deletion of the Job explains the deletion of pod t: the Job's was requested first,
 // or at the same moment. seen is the record of the pod's deletion.
 func deletedBefore(c *jobcase.Case, t *try.Try, seen explain.Mark) bool {
-	const moment = time.Second // two watches may differ by this much
+	const moment = time.Second // the reports of two watches may differ by this much
 	m := c.Deletion()
 	switch {
 	case m.Record == 0:
 		return false
 	case c.JobDeleted != 0 && t.Asked != 0:
 		return t.Asked.Add(moment) >= c.JobDeleted
-	case t.AskedExact: // both are whole seconds, by clocks that may differ a little
+	// The time of the Job's request is not known. t.Asked is in whole seconds by the API server's clock, and m.At is by
+	// our clock, so allow for rounding, too.
+	case t.AskedExact:
 		return t.Asked.Add(moment+moment/2) >= m.At
 	}
 	return m.At <= seen.At.Add(moment)
@@ -208,13 +211,15 @@ func fewerWanted(c *jobcase.Case, t *try.Try, seen explain.Mark) (explain.Mark, 
 			continue
 		}
 		if t.Seen.At > e.At.At.Add(slack) {
-			break // this edit, and all before it, are older than the pod
+			break // the pod was created after this edit, and so after all earlier ones
 		}
 		switch {
 		case e.After.Suspend && !e.Before.Suspend:
 			return e.At, stopWords(e)
 		case e.Before.Suspend && !e.After.Suspend && e.At.At.Add(slack) < seen.At:
-			return explain.Mark{}, "" // the pods were stopped earlier, when the Job was suspended
+			// If the Job was resumed before this deletion, its suspension is no reason: it had stopped the pods of that
+			// time.
+			return explain.Mark{}, ""
 		case jobcase.Number(e.After.Parallelism) < jobcase.Number(e.Before.Parallelism) && living(c,
 			seen) > int(jobcase.Number(e.After.Parallelism)):
 			return e.At, stopWords(e)

@@ -133,7 +133,7 @@ func (r *Report) claims(rule string, a *explain.Answer, at events.Sequence, clai
 }
 
 // points returns the points in the log at which a stream (the records of one object) is checked: 0, which means the end
-// of the log, and at most most records of the stream, evenly spread.
+// of the log, and up to 12 (const most) records of the stream, evenly spread.
 func (e *everything) points(s events.Stream) []events.Sequence {
 	own := e.of[s]
 	out := []events.Sequence{0}

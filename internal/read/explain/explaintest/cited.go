@@ -102,7 +102,7 @@ func (r *Report) cited(src history.Source, all *everything, ask question) error 
 				r.Sentences++
 				now, err := ask(&altered{src, &x, v})
 				if err != nil {
-					continue // a Job that cannot be read has no sentences
+					continue // with the other value the Job cannot be read, so no sentence stays the same
 				}
 				for _, b := range now {
 					if b.UID == a.UID && slices.ContainsFunc(sentences(b), func(y explain.Sentence) bool {

@@ -75,7 +75,8 @@ func tries(rows []attempts.Attempt, f *facts) (out []claim) {
 	counted, unseen := map[try.Counted]int{}, 0
 	for i := range rows {
 		if rows[i].EndedBy == try.ByNobody {
-			return nil // a pod whose end is not seen yet: after a gap, the Job is listed first
+			// If a pod's end is not seen yet, the numbers may differ: after a gap, the Job is listed before its pods.
+			return nil
 		}
 		counted[rows[i].Counted]++
 		if strings.Contains(rows[i].How, "whether it had succeeded is unknown") {

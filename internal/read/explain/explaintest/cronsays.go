@@ -209,7 +209,8 @@ func (f *cronFacts) startedInARow() (n int) {
 		n++
 	}
 	for _, t := range slices.Backward(f.told) {
-		// TickAgain marks an older due time that is also in another entry.
+		// Skip Jobs that users created or asked for, and TickAgain, which marks an older due time that is also in
+		// another entry.
 		if t.asksFor() || t.Fate == events.TickAgain {
 			continue
 		}

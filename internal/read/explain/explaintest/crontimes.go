@@ -14,8 +14,8 @@ import (
 // cronClock matches a time in an answer about a CronJob. Due times at a whole minute have no seconds.
 var cronClock = regexp.MustCompile(`(?:(\d{1,2} [A-Z][a-z]{2}) |\()(\d\d:\d\d(?::\d\d)?)\b`)
 
-// lookedBack is how far before the time of an answer a due time without a record may lie, if the answer names it. Such
-// due times were not watched, or nothing was started for them.
+// lookedBack is how far back an answer may name a due time that no record has: up to 12 h before the time of the
+// answer. Such a due time was not watched, or nothing was started for it.
 const lookedBack = 12 * time.Hour
 
 // cronTimes checks that an answer has no negative duration, and that each time in it is justified: it is a due time by
@@ -54,7 +54,7 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 		f.mark(seen, events.Time(g.From))
 		f.mark(seen, events.Time(g.Until))
 	}
-	for i := range f.specs { // due times by former schedules, too
+	for i := range f.specs { // due times by all schedules that the CronJob has had
 		for _, t := range f.specs[i].due(max(f.created, f.now.Add(-lookedBack)), f.now) {
 			f.mark(seen, t)
 		}
@@ -70,7 +70,8 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 		for _, t := range due[:min(len(due), 200)] {
 			f.mark(seen, t)
 		}
-		// The two sets of due times differ if the clock is set back by half an hour (daylight saving time).
+		// Add the due times that are computed from the last start, too. They differ from those above if the clock is
+		// set back by half an hour (daylight saving time).
 		due = f.due(max(last.LastSchedule, last.Created), f.now.Add(2*24*time.Hour))
 		for _, t := range due[max(0, len(due)-200):] {
 			f.mark(seen, t)

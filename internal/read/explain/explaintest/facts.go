@@ -15,7 +15,7 @@ import (
 // everything has all records of a log, by stream (the records of one object).
 type everything struct {
 	of    map[events.Stream][]*events.Record
-	jobs  []events.Stream       // in the order of their first records
+	jobs  []events.Stream       // the Jobs, in the order of their first records
 	ours  map[types.UID][]order // by UID of a Job or pod: our decisions to delete it
 	crons []events.Stream       // the CronJobs, in the order of their first records
 	at    map[events.Sequence]*events.Record

@@ -32,7 +32,7 @@ func First(c *jobcase.Case, verdict string) []explain.Sentence {
 	t := failed[0]
 	cited := explain.Marks(t.End(), t.ShownBy())
 	if e := ending.Of(c, t); e.By == try.ByKubelet ||
-		e.By == try.ByDeadline { // its message names the node or the pod template
+		e.By == try.ByDeadline { // its text names the node or the template: cite its records
 		for _, m := range e.Marks {
 			if !slices.Contains(cited, m) {
 				cited = append(cited, m)
@@ -148,7 +148,8 @@ func endText(c *jobcase.Case, t *try.Try, verdict string) string {
 		if first, _, _ := strings.Cut(why, ". "); !strings.Contains(verdict, first) {
 			text += ": " + why
 		}
-	case try.ByItself, try.BySignal, try.ByOwnLimit, try.ByDeadline, try.ByUnknown: // the containers tell more
+	// For these, the text of the containers tells more than the kind of cause.
+	case try.ByItself, try.BySignal, try.ByOwnLimit, try.ByDeadline, try.ByUnknown:
 	case try.ByNobody, try.ByUs, try.ByController, try.ByJobDeleted, try.ByNamespace,
 		try.ByNothing: // these are no failures of the pod itself
 	}
@@ -260,7 +261,8 @@ func spans(tries []*try.Try) (lo, hi time.Duration, known bool) {
 }
 
 // shares lists how often each value occurs among tries (pods), the most frequent first: "node-0 2, node-1 1". values
-// has the counts; of is the number of all tries, so it can add how many are unknown.
+// has the counts. The parameter of is the number of all tries: if the counts do not add up to it, shares adds how many
+// are unknown.
 func shares(values map[string]int, of int) string {
 	var keys []string
 	counted := 0

@@ -66,7 +66,7 @@ func (f *finding) lookAtCron(s *history.CronSummary) error {
 }
 
 // cronTrouble returns the trouble of a CronJob itself: it starts no Jobs, or they do not end. Failures of its Jobs are
-// not its trouble. is is false if there is none.
+// not its trouble. It returns false if there is none.
 func cronTrouble(c *cron.Case) (t Trouble, is bool) {
 	j := &c.State
 	since, is := c.TroubleSince()

@@ -257,7 +257,7 @@ func (f *finding) look(s *history.Summary) error {
 	}
 	c, damage, err := f.caseAt(events.JobStream(types.UID(s.UID)), f.q.Until)
 	if errors.Is(err, history.ErrNoJob) {
-		if f.q.Until == 0 { // otherwise it was created after the time of the report
+		if f.q.Until == 0 { // if a time of the report is set, the Job was created after it
 			f.take(untold(s, 0))
 		}
 		return nil
@@ -364,7 +364,8 @@ func trouble(c *jobcase.Case) (Trouble, bool) {
 	default:
 		x := stuck.Find(c, stuck.RunningNow(c))
 		_, unseen := c.Unseen()
-		if x == nil || unseen || c.Cut || c.Over() { // the Job has ended, or its present state is not known
+		// If the Job is not stuck, or has ended, or its present state is not known, it has no trouble to report.
+		if x == nil || unseen || c.Cut || c.Over() {
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(x.From[0].At), x.Text, stuckCause(c, x)
@@ -375,7 +376,9 @@ func trouble(c *jobcase.Case) (Trouble, bool) {
 	if t.Sort == SortFailed {
 		t.Node, t.ofNode = ofNode(c)
 	}
-	if t.Sort != SortStuck && t.ofNode == "" { // the text of a stuck Job has its wait already
+	// Jobs whose reasons differ only in the Job's name share a line (t.same). A stuck Job needs no such text: its cause
+	// has its wait already.
+	if t.Sort != SortStuck && t.ofNode == "" {
 		t.same = explain.Unnamed(t.Why, j.Name)
 	}
 	return t, true

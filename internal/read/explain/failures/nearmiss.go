@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// nearMiss reports whether a Job succeeded in spite of trouble. also says what the verdict does not: pods that
-// disruptions ended and that did not count, and restarts of containers.
+// nearMiss reports whether a Job succeeded in spite of trouble (result is). The text (result also) has what the verdict
+// does not say about it: failures, pods that disruptions ended and that did not count, and restarts of containers.
 func nearMiss(c *jobcase.Case) (also string, is bool) {
 	if c.Folded == nil {
 		return "", false

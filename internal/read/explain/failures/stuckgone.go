@@ -56,7 +56,7 @@ func (f *finding) troubleBefore(c *jobcase.Case) (Trouble, bool, error) {
 	}
 	v := verdicts.Of(c)
 	gone := strings.Replace(strings.Replace(v.Text, "BEING DELETED", "being deleted", 1), "DELETED", "deleted", 1)
-	for _, rest := range []string{", while ", ", before "} { // cut what the Job waited for, because the cause has it
+	for _, rest := range []string{", while ", ", before "} { // cut what the Job waited for: the cause already says it
 		gone, _, _ = strings.Cut(gone, rest)
 	}
 	t.says(explain.Phrase("%s; then %s", how, gone))

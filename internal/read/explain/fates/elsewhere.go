@@ -158,7 +158,7 @@ func (f *Fates) KeptText(all []duetimes.Kept) (why string, from []explain.Mark) 
 	return strings.Join(parts, "; "), from
 }
 
-// by returns the field manager of an edit, in brackets: the edit that record changed shows. It is empty if unknown.
+// by returns, in brackets, the field manager of the edit that record `changed` shows. It is empty if unknown.
 func (f *Fates) by(changed events.Sequence) string {
 	for i := range f.Due.Changes {
 		if ch := &f.Due.Changes[i]; ch.Record == changed {

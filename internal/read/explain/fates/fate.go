@@ -59,7 +59,8 @@ func (f *Fates) Became(e *duetimes.Entry) (text string, from []explain.Mark) {
 		text = "merged into " + f.InZone(e.Into)
 	case events.TickTooLate:
 		text = "too late"
-		if d := f.deadlineAt(max(e.First, e.At)); d != nil { // the deadline that was in force when this was decided
+		// Name the deadline that was in force when the controller decided.
+		if d := f.deadlineAt(max(e.First, e.At)); d != nil {
 			text += fmt.Sprintf(": startingDeadlineSeconds is %d", *d)
 		}
 	case events.TickRefused:
@@ -194,7 +195,9 @@ func (f *Fates) heldBy(e *duetimes.Entry) (why string, from []explain.Mark) {
 	for i := range f.Due.Refusals {
 		x := &f.Due.Refusals[i]
 		if e.Name != "" && x.Class == events.RefusedNameTaken {
-			continue // a refusal for another due time: the reason above explains this one better
+			// If a Job was created for this due time, a refusal because its name was taken is of another due time. The
+			// reasons above explain this one better.
+			continue
 		}
 		if x.Due != 0 && e.First <= x.Due && x.Due <= e.Last {
 			text := RefusalText(x)

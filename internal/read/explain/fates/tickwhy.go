@@ -42,7 +42,7 @@ func (f *Fates) startedLate(e *duetimes.Entry) string {
 	}
 	why, from := f.HeldBefore(e)
 	if len(from) == 0 {
-		return "" // no record proves it
+		return "" // no record proves the reason, so do not name it
 	}
 	return why
 }
@@ -55,7 +55,7 @@ func (f *Fates) skippedWhy(e *duetimes.Entry) string {
 	if last, _ := f.whySkipped(e, e.Last); last != why {
 		return ""
 	}
-	if len(from) == 0 { // no record explains it
+	if len(from) == 0 { // no record explains it: say at most that its starting deadline was over
 		_, late, _ := strings.Cut(why, unknownWhy+"; ")
 		return late
 	}

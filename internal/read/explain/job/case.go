@@ -46,5 +46,5 @@ func (c *Case) Attempts(failed bool, from, most int) (rows []attempts.Attempt, a
 // Sum returns a line that counts the tries (pods) of the Job by how they ended.
 func (c *Case) Sum() string { return attempts.Sum(c.Case) }
 
-// Timeline returns the timeline of the Job's pods, with at most most rows (0 for all).
+// Timeline returns the timeline of the Job's pods, with no more rows than `most` (0 for all).
 func (c *Case) Timeline(most int) attempts.Timeline { return attempts.TimelineOf(c.Case, most) }

@@ -122,13 +122,15 @@ func (c *Case) untold() bool {
 	return int(c.Folded.Base.Failed) > failed
 }
 
-// removals says who ended pods of the Job, other than the pods themselves.
+// removals says who ended pods of the Job, other than the pods themselves. byVerdict is set if pods were deleted
+// because the Job was about to end, byOthers if somebody else deleted pods.
 type removals struct {
 	byOthers, byVerdict bool
-	// disrupted: a pod had the condition DisruptionTarget, ended by another disruption, or lost its node first.
+	// disrupted is set if a pod had the condition DisruptionTarget, was ended by another disruption, or lost its node
+	// before it ended.
 	disrupted bool
 	deleted   bool // a disrupted pod was deleted; only a kubelet disrupts a pod and does not delete it
-	evicted   bool // a kubelet evicted a pod over the pod's own limit, or it is unknown who ended a pod
+	evicted   bool // a pod has the reason Evicted (a kubelet evicted it), or it is unknown who ended a pod
 }
 
 // whatEnded says what ended the Job's pods. It looks at all pods, also at those that ended after the Job's end was
@@ -148,7 +150,7 @@ func (c *Case) whatEnded() (r removals) {
 		}
 		r.disrupted = r.disrupted || e.NodeWent
 		r.evicted = r.evicted || t.Reason == "Evicted" || e.By == try.ByUnknown
-		// The pod was deleted, and a finalizer kept its object for a while.
+		// If a finalizer delayed the end of the pod's object (Kept), somebody had deleted the pod.
 		r.byOthers = r.byOthers || len(t.Kept) > 0
 	}
 	return r

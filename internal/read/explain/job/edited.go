@@ -16,7 +16,8 @@ func (c *Case) edited() []explain.Sentence {
 	for i := range c.Edits {
 		e := &c.Edits[i]
 		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ") + by(e.By)
-		if explain.ManagerOf(e.By) == "" { // the text that it is unknown is said only once
+		// If this sentence says that the manager is unknown, later sentences do not repeat it.
+		if explain.ManagerOf(e.By) == "" {
 			by = explain.ByManager
 		}
 		out = append(out, explain.Say(explain.Marks(e.Was, e.At), "%s %s", c.Clock(e.At.At), text))
@@ -29,7 +30,8 @@ func (c *Case) refusedText() []explain.Sentence {
 	var out []explain.Sentence
 	for _, x := range c.Refusals {
 		if !x.Class.Passing() || x.Class == events.RefusedConflict {
-			continue // the same command was then refused for another reason
+			// Leave out conflicts, and refusals after which the same command cannot succeed (such as NameTaken).
+			continue
 		}
 		to, then, over := "", "; still refused", x.Over
 		switch {
@@ -37,7 +39,7 @@ func (c *Case) refusedText() []explain.Sentence {
 			to, then = " to "+c.Clock(x.Over.At), "; then accepted"
 		case x.Then != nil:
 			to, then, over = " to "+c.Clock(x.Last.At), fmt.Sprintf("; then refused (%s)", x.Then.Class), x.Then.Last
-		case c.Gone.Record != 0: // the Job is gone, so nothing is tried again
+		case c.Gone.Record != 0: // if the Job is gone, nothing is tried again
 			then, over = "; not accepted before the Job was deleted", c.Gone
 		case c.Finished() && x.Kind == events.CommandCreatePod && c.Settled != nil:
 			then, over = "; not accepted before the Job ended", c.Settled.StoredBy()

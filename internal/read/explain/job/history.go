@@ -40,7 +40,7 @@ func (c *Case) other(h jobcase.Hands) string {
 	switch {
 	case h == jobcase.UnseenHands:
 		return "another controller, unseen"
-	// The name is ours, but several Jobledgers may have it, and it is unknown which of them observed the Job.
+	// Several Jobledgers may have this name (ours), and it is unknown which of them observed the Job: say no more.
 	case c.Job.ManagedBy == events.ManagedBy:
 		return "another Jobledger"
 	}

@@ -165,7 +165,8 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		return
 	}
 	a := f.Account(c.Stream)
-	if a == nil || f.World().Collecting(c.Stream) { // a checkpoint in several records, of which not all are read yet
+	// Wait until all records of a checkpoint are read: a large one is split into several records.
+	if a == nil || f.World().Collecting(c.Stream) {
 		return
 	}
 	if j := a.Projected(); j != nil {
@@ -182,7 +183,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	c.Unrecorded.Learn(r)
 	c.take(r)
 	pod := c.takePod(r)
-	if c.Gone.Record == 0 && c.Folded != nil && c.Folded.Gone { // a read did not find the Job
+	if c.Gone.Record == 0 && c.Folded != nil && c.Folded.Gone { // a read by the controller did not find the Job
 		c.Gone = explain.MarkOf(r)
 	}
 	c.count(r, pod)
@@ -225,7 +226,8 @@ func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 			c.Edits = append(c.Edits, Edit{Was: was, At: explain.MarkOf(r), Before: before, After: c.Folded.Spec,
 				By: r.Evidence.Edit})
 		} else if before == nil {
-			// The first version is no edit; method number removes this entry.
+			// The first version of the spec is not an edit. It stays in c.Edits as the state before the first edit,
+			// until the method `number` removes it.
 			c.Edits = append(c.Edits, Edit{After: c.Folded.Spec})
 		}
 	}
@@ -286,7 +288,8 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 	kind := f.Type
 	switch f.Ending {
 	case events.Refused:
-		// Traits is nil if another program wrote the log: it is then unknown which command was refused.
+		// If another program wrote the log, the kind of command may be unknown, and Traits returns nil: skip the
+		// refusal.
 		if kind.Traits() != nil {
 			c.refused(r, f, kind)
 		}
@@ -306,7 +309,7 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 		t := &try.Try{UID: f.UID, Pod: r.Evidence.Name, Ordered: c.ordered[f.Ordinal], Index: events.NoIndex,
 			Seen: explain.MarkOf(r), Newest: explain.MarkOf(r)}
 		if p := c.Folded.Pod(f.UID); p != nil {
-			t.Index = p.Index // the time of creation is set when the watch shows the pod
+			t.Index = p.Index // the time of creation follows when the watch shows the pod
 		}
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)

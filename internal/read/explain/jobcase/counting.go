@@ -33,16 +33,19 @@ func (c *Case) count(r *events.Record, t *try.Try) {
 		return
 	}
 	c.countOthers(r, &rose)
-	if r.Kind != events.KindJobAdded && r.Kind != events.KindStateStored { // the first status counts older ends
+	// What is left in rose are counted ends that no known pod explains: they are owed. But the first record of a Job
+	// and a checkpoint count ends from before the log, which are not owed.
+	if r.Kind != events.KindJobAdded && r.Kind != events.KindStateStored {
 		c.owed.failed += max(rose.failed, 0)
 		c.owed.succeeded += max(rose.succeeded, 0)
 	}
 }
 
-// countOthers finds the tries (pods) because of which the numbers rose, apart from the one that record r is about. rose
-// says by how much; a try that is found takes its part from it.
+// countOthers finds the tries (pods) because of which the Job's numbers of failed and succeeded pods rose with record
+// r, apart from the try that r is about. rose says by how much they rose; a try that is found takes its part from it.
 func (c *Case) countOthers(r *events.Record, rose *counters) {
-	// A pod may count by a record that is not about it: the Job fails, the wait for its end is over, or it is adopted.
+	// A pod may begin to count with a record that is not about it: if the Job fails, if the wait for the pod's end is
+	// over, or if the pod is adopted.
 	for _, t := range c.Tries {
 		switch failed, succeeded, _ := c.countsAs(t); {
 		case failed && t.Counted != try.CountedFailed && rose.failed > 0:
@@ -51,7 +54,8 @@ func (c *Case) countOthers(r *events.Record, rose *counters) {
 			c.countSucceeded(r, t, rose)
 		}
 	}
-	for _, t := range c.Tries { // a lost end that the status of another controller counts after all
+	// If a pod lost its finalizer before a status counted it (Uncounted), another controller may count it after all.
+	for _, t := range c.Tries {
 		switch {
 		case t.Uncounted.Record == 0 || t.Counted != try.CountedNot:
 		case t.Phase == events.PodSucceeded && rose.succeeded > 0:
@@ -108,23 +112,24 @@ func (c *Case) takeBack(r *events.Record, lost []*try.Try, as try.Counted, fell,
 	}
 }
 
-// countTry sets what try t (a pod) counts as, after record r of its pod. rose says by how much the numbers rose.
+// countTry sets what try t (a pod) counts as, after record r of its pod. rose says by how much the Job's numbers of
+// failed and succeeded pods rose with r.
 func (c *Case) countTry(r *events.Record, t *try.Try, rose *counters) {
 	switch {
 	case t.Counted == try.CountedFailed && t.Failure == countersOf(c.Folded).failed:
-		c.backoff(r, t) // the record may have a better time of the end
+		c.backoff(r, t) // this was the newest failure already: the record may correct the time of its end
 	case t.Counted != try.CountedNot:
 	case rose.failed > 0:
 		c.countFailed(r, t, rose)
 	case rose.succeeded > 0 && !c.Ours() && c.Settled != nil && c.Settled.Failure && c.AfterVerdict(t):
-		// A pod that was deleted because the Job failed may be a failure even if it ended with success (J-022).
-		// ending.Heed decides this by the final status, which another controller writes.
+		// If the Job of another controller has failed, and this pod was deleted for that, the pod may count as a
+		// failure even if it ended with success (J-022). ending.Heed decides this later, by the final status.
 	case rose.succeeded > 0:
 		c.countSucceeded(r, t, rose)
 	default:
 		if p := c.Folded.Pod(t.UID); p != nil && p.Ignored() && t.Over() {
 			t.Counted, t.CountAt = try.CountedIgnored, explain.MarkOf(r)
-			c.backoff(r, t) // an ignored failure delays the next pod, too
+			c.backoff(r, t) // a failure that does not count delays the next pod, too
 		}
 	}
 }

@@ -35,7 +35,8 @@ func (c *Case) GapBefore(t *try.Try, seen explain.Mark) *history.Gap {
 func (c *Case) Touching() []*history.Gap {
 	var out []*history.Gap
 	all := c.Gaps
-	if g := c.Job.Gap; g != nil && !c.Over() { // the requested time is within gap g
+	// If the requested time is within a gap, use that gap (g) as known at that time.
+	if g := c.Job.Gap; g != nil && !c.Over() {
 		if all = slices.DeleteFunc(slices.Clone(all),
 			func(x *history.Gap) bool { return x.Listing == g.Listing }); g.From != 0 {
 			out = append(out, g)
@@ -44,7 +45,9 @@ func (c *Case) Touching() []*history.Gap {
 	for _, g := range all {
 		until := events.Time(g.Until)
 		if g.From == 0 && c.Start() == c.Added.At {
-			continue // before the first watch, but its listing found the Job right after its creation
+			// This gap was before the first watch. If the listing after it found the Job right after its creation, the
+			// gap does not touch the Job.
+			continue
 		}
 		if events.Time(g.From) < c.End() && (until == 0 || until > c.Start()) && !explain.AtOnce(g) {
 			out = append(out, g)

@@ -98,7 +98,8 @@ func (w *Owner) Learn(r *events.Record, seen explain.Mark) {
 		}
 	case *events.CommandEnded:
 		refused := f.Ending == events.Refused || f.Ending == events.Withdrawn
-		// Another client deleted the Job, unless a later decision of ours follows.
+		// If our command to delete the Job was refused or withdrawn, and the Job is deleted nevertheless, another
+		// client deleted it: forget our decision. A later decision of ours sets it again.
 		if refused && f.Run == w.Job && f.Command.Decided == w.Ordered.Record {
 			w.Ordered, w.Replacing = explain.Mark{}, false
 		}

@@ -37,7 +37,8 @@ func (c *Case) seePod(r *events.Record, f *events.PodSeen) *try.Try {
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)
 	}
-	// A pod that had a node when it was first seen was not compared with the template.
+	// If the pod had a node when it was first seen, it was not compared with the template, unless the record itself
+	// says what admission changed.
 	if r.Kind == events.KindPodAdded && (!f.Scheduled || r.Evidence.Admitted != nil) {
 		t.Admitted, t.AdmittedAt = c.Admitted, c.AdmittedAt
 	}

@@ -85,7 +85,7 @@ func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 		return
 	}
 	failure := ends[shown.Type]
-	// Another controller decided this end.
+	// If c.Settled is not the end that the status shows, another controller decided that end: replace c.Settled.
 	if c.Settled == nil || c.Settled.Failure != failure || c.Settled.Reason != shown.Reason {
 		c.Settled = &Settling{Reason: shown.Reason, Message: shown.Message, Failure: failure}
 		if s := c.spare; s != nil && s.Failure == failure && s.Reason == shown.Reason {

@@ -69,10 +69,10 @@ func (c *Case) NodeOf(t *try.Try, when explain.Mark) (n NodeAt, ok bool) {
 	return n, true
 }
 
-// NodeFor returns the record about the node of try t that explains why the pod was disrupted by by: a deletion, a taint
-// or a cordon. The node's newest state need not show it, because a taint can be removed at once, and a node created
-// again. So NodeFor looks at all states at about the time when. If none explains it, it returns the newest, like
-// NodeOf.
+// NodeFor returns the record about the node of try t that explains why the pod was disrupted (by is the kind of
+// disruption): a deletion, a taint or a cordon of the node. The node's newest state need not show it, because a taint
+// can be removed at once, and a node created again. So NodeFor looks at all states at about the time when. If none
+// explains it, it returns the newest, like NodeOf.
 func (c *Case) NodeFor(t *try.Try, by try.By, when explain.Mark) (n NodeAt, ok bool) {
 	if by == try.ByNodeGone {
 		if n = c.NodeWent(t); n.Record != 0 {
@@ -129,7 +129,9 @@ func (c *Case) NamespaceEnd(t *try.Try, seen explain.Mark) (NamespaceAt, bool) {
 	for _, x := range c.around.namespaces[c.Job.Namespace] {
 		switch {
 		case !c.within(x.Seen) || x.Seen.Deleted > seen.At.Add(notInStep):
-		case t.AskedExact && t.Asked.Add(2*time.Second) < x.Seen.Deleted: // both are whole seconds
+		// If the pod's deletion was requested before that of the namespace, it has another cause. Both times are whole
+		// seconds, so 2 s are allowed for rounding.
+		case t.AskedExact && t.Asked.Add(2*time.Second) < x.Seen.Deleted:
 		default:
 			return x, true
 		}

@@ -28,9 +28,10 @@ func (c *Case) Over() bool {
 // Start returns when the Job was created, from which its duration counts.
 func (c *Case) Start() events.Time {
 	if c.Added.At != 0 && c.Added.At.Sub(events.Time(c.Job.Created)) < 2*time.Second {
-		return c.Added.At // seen at once, and our clock has fractions of a second
+		// The Job was seen within 2 s of its creation, and our time is more exact: it has fractions of a second.
+		return c.Added.At
 	}
-	if c.Job.Created == 0 && len(c.Tries) > 0 { // its creation time was in a record that is pruned
+	if c.Job.Created == 0 && len(c.Tries) > 0 { // the creation time is unknown, because its record is pruned
 		return c.Tries[0].Seen.At
 	}
 	return events.Time(c.Job.Created)

@@ -97,7 +97,7 @@ func (w *wanting) mayWaitUntil(j *projector.Job) events.Time {
 // decided updates the period with too few pods (Lack): d is what our rules would do after record r.
 func (w *wanting) decided(j *projector.Job, d *reconciler.Decision, r *events.Record) {
 	w.last, w.wake = explain.MarkOf(r), d.Wake
-	if r.Kind == events.KindPodAdded { // it is creating pods, only slowly
+	if r.Kind == events.KindPodAdded { // a new pod shows that the controller does create pods, only slowly
 		w.end(explain.MarkOf(r))
 	}
 	switch {
@@ -120,7 +120,8 @@ func creates(d *reconciler.Decision) bool {
 	return false
 }
 
-// lacking returns how many active pods are missing, at least 1.
+// lacking returns how many active pods are missing: those that parallelism and completions ask for, less the active
+// ones. It is at least 1, because it is called when our rules would create a pod.
 func lacking(j *projector.Job) int {
 	n := int(Number(j.Spec.Parallelism))
 	if !j.WorkQueue {
@@ -137,7 +138,7 @@ func (c *Case) ripe(j *projector.Job, now events.Time) {
 		return
 	}
 	d := rules.DecideAt(j, w.wake)
-	c.wouldSettle(&d, explain.Mark{At: w.wake}) // the passing of time has no record
+	c.wouldSettle(&d, explain.Mark{At: w.wake}) // the end follows from the time alone, so there is no record to cite
 	if at := w.mayWaitUntil(j); creates(&d) && at > w.wake {
 		if at > now {
 			return
@@ -154,7 +155,9 @@ func (c *Case) ripe(j *projector.Job, now events.Time) {
 func (c *Case) wouldSettle(d *reconciler.Decision, by explain.Mark) {
 	if s := settlingOf(d.Steps, explain.Mark{}); s != nil && (c.spare == nil || c.spare.Reason != s.Reason) {
 		s.Evidence = by
-		if first, known := c.spares[s.Reason]; known { // pods under deletion may hide the reason for a moment
+		// If our rules would have ended it for this reason before, cite that record: pods under deletion may have
+		// hidden the reason for a moment.
+		if first, known := c.spares[s.Reason]; known {
 			s.Evidence = first
 		}
 		if c.spares == nil {
@@ -177,7 +180,7 @@ func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	c.wouldSettle(&d, explain.MarkOf(r))
 	switch {
 	case !j.Settings.Judges(j.ManagedBy): // our rules do not apply to this controller
-	case listing: // pods may be missing until the listing is complete
+	case listing: // until the listing is complete, the log may lack pods that exist
 		c.Want.end(explain.MarkOf(r))
 		c.Want.last, c.Want.wake = explain.MarkOf(r), r.Time
 	default:

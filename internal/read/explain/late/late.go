@@ -44,7 +44,7 @@ func Of(c *jobcase.Case) []explain.Sentence {
 	for i, t := range c.Tries {
 		all = append(all, orderedLate(c, i), endSeenLate(c, t))
 	}
-	longest := map[string]int{} // of each kind, only the longest delay is reported
+	longest := map[string]int{} // of delays after the same kind of event (after), only the longest is reported
 	var out []explain.Sentence
 	for i := range all {
 		if k, known := longest[all[i].after]; !known || all[i].by() > all[k].by() {
@@ -138,7 +138,8 @@ func recordBefore(c *jobcase.Case, m explain.Mark) (explain.Mark, bool) {
 	return explain.Mark{}, false
 }
 
-// seenLate returns how late Jobledger saw the Job first, after its creation.
+// seenLate returns how late Jobledger saw the Job first, after its creation. It returns zero if the Job had begun
+// before, if another controller ran it, or if the API server's clock does not agree with ours.
 func seenLate(c *jobcase.Case) (l lateness) {
 	if c.Added.Record == 0 || c.Begun != "" || !c.OursUntil(c.Added) || !serverClockAgrees(c) {
 		return l
@@ -149,8 +150,8 @@ func seenLate(c *jobcase.Case) (l lateness) {
 	}
 }
 
-// serverClockAgrees reports whether the API server's clock agrees with ours: there is a pod that we created, and its
-// creation time is between our decision and the record that first shows the pod.
+// serverClockAgrees reports whether the API server's clock agrees with ours. This is so if a record shows a pod within
+// 3 s (sameClock) of our decision to create it, and the pod's creation time lies between the two, give or take 3 s.
 func serverClockAgrees(c *jobcase.Case) bool {
 	return slices.ContainsFunc(c.Tries, func(t *try.Try) bool {
 		return t.Ordered.Record != 0 && t.Created != 0 && t.Seen.At.Sub(t.Ordered.At) <= sameClock &&
@@ -158,7 +159,8 @@ func serverClockAgrees(c *jobcase.Case) bool {
 	})
 }
 
-// deadlineLate returns how late Jobledger failed the Job after its deadline (activeDeadlineSeconds).
+// deadlineLate returns how late Jobledger failed the Job after its deadline (activeDeadlineSeconds). It returns zero if
+// the Job did not fail for this, if another controller ran it, or if the API server ever refused a status write.
 func deadlineLate(c *jobcase.Case) (l lateness) {
 	s := c.Settled
 	if s == nil || s.Reason != "DeadlineExceeded" || s.Decided.Record == 0 || !c.OursUntil(s.Decided) || refusedEver(c,
@@ -191,7 +193,8 @@ func refusedEver(c *jobcase.Case, kind events.CommandKind) bool {
 }
 
 // orderedLate returns how late Jobledger issued the command to create the Job's i-th pod. It returns zero for a Job
-// with several pods at a time, because the log does not show which pod replaced which.
+// with indexes or with several pods at a time, because the log does not show which pod replaced which. It also returns
+// zero if another controller ran the Job, or if the API server ever refused a create.
 func orderedLate(c *jobcase.Case, i int) (l lateness) {
 	t := c.Tries[i]
 	if t.Ordered.Record == 0 || t.Index != events.NoIndex || !c.OursUntil(t.Ordered) || refusedEver(c,
@@ -209,8 +212,9 @@ func orderedLate(c *jobcase.Case, i int) (l lateness) {
 	return l
 }
 
-// readyFor returns the record from which on the Job's i-th pod could be created. It uses only the records before until.
-// It returns false for a Job with several pods at a time, and if the records do not tell.
+// readyFor returns from when on the Job's i-th pod could be created: the first one when the Job was seen, a later one
+// when the pod before it had ended and its backoff was over; never before an edit that precedes record until. It
+// returns false for a Job with several pods at a time, and if the records do not tell.
 func readyFor(c *jobcase.Case, i int, until explain.Mark) (from explain.Mark, is bool) {
 	if c.Spec == nil || jobcase.Number(c.Spec.Parallelism) != 1 || c.Added.Record == 0 {
 		return from, false
@@ -235,7 +239,8 @@ func readyFor(c *jobcase.Case, i int, until explain.Mark) (from explain.Mark, is
 
 // endSeenLate returns how late Jobledger saw the end of try t (a pod), by the node's clock.
 func endSeenLate(c *jobcase.Case, t *try.Try) (l lateness) {
-	// The node's clock agrees with ours.
+	// agrees: the node's clock agrees with ours. The node's time of the containers' start is at most 3 s (sameClock)
+	// from our record of it.
 	agrees := t.Running != 0 && t.Started.Record != 0 && t.Started.At.Sub(t.Running).Abs() <= sameClock
 	if t.Ended.Record == 0 || t.Finished == 0 || !agrees {
 		return l

@@ -65,7 +65,7 @@ func Parse(message string) (u Message, ok bool) {
 		if err != nil && len(u.Parts) == 0 {
 			return u, false
 		}
-		if err != nil { // no number at its beginning: the reason before contains a comma
+		if err != nil { // a part without a number continues the reason before it, which contains a comma
 			u.Parts[len(u.Parts)-1].text += ", " + text
 			continue
 		}

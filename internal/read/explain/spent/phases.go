@@ -70,7 +70,7 @@ func Stretches(t *try.Try, until events.Time) []Stretch {
 	started := t.Started.At
 	if started == 0 && t.Ended.Record != 0 {
 		if started = min(t.Ended.At, max(t.Placed.At, t.Began())); t.Began() == 0 {
-			started = 0 // the pod never ran
+			started = 0 // the pod ended without a known start: it never ran
 		}
 	}
 	placed := t.Placed.At
@@ -92,8 +92,8 @@ func Stretches(t *try.Try, until events.Time) []Stretch {
 	return out
 }
 
-// sweep divides the time between from and to among the phases: it returns the time for each. If several periods in all
-// overlap, the first phase in the list counts.
+// sweep divides the time between from and to among the phases, and returns the time of each. all has the periods. While
+// several periods overlap, the time goes to the phase that is first in the list of phases.
 func sweep(all []Stretch, from, to events.Time) [phases]time.Duration {
 	var total [phases]time.Duration
 	points := []events.Time{from, to}

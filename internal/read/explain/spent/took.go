@@ -37,7 +37,8 @@ func suspensions(c *jobcase.Case) (out []Stretch) {
 	return out
 }
 
-// jobStretches returns the periods in which the Job waited without a pod, for example while it was suspended.
+// jobStretches returns the periods in which the Job itself delayed its pods or nobody watched it, such as a suspension,
+// or refused creates. Each has its phase.
 func jobStretches(c *jobcase.Case) []Stretch {
 	end := c.End()
 	out := append(suspensions(c), noneWanted(c)...)
@@ -119,7 +120,7 @@ func Section(c *jobcase.Case) []explain.Sentence {
 		return nil
 	}
 	ended := c.LastEnd()
-	if ended.Record == 0 && c.Settled != nil { // no end of a pod is known: use the Job's end
+	if ended.Record == 0 && c.Settled != nil { // if no end of a pod is known, use the Job's end
 		ended = cmp.Or(c.Settled.Over, c.Settled.Stored)
 	}
 	out := []explain.Sentence{explain.Say(explain.Marks(c.Added, ended), "%s%s", on, strings.Join(parts, " · "))}
@@ -184,7 +185,8 @@ func Phases(c *jobcase.Case) (total [phases]time.Duration, on string, of []*try.
 	of = c.Tries
 	if t := decisiveIndex(c); t != nil {
 		what := "decided it"
-		if c.Settled.Reason == "FailedIndexes" { // another index may have failed the Job
+		// Another index may have failed the Job before, so do not say "decided it".
+		if c.Settled.Reason == "FailedIndexes" {
 			what = "ended last"
 		}
 		on = fmt.Sprintf("on index %d, which %s: ", t.Index, what)

@@ -51,14 +51,14 @@ func HalfDone(c *jobcase.Case, t *try.Try) (h Half, is bool) {
 		return h, false
 	}
 	from := explain.Marks(t.Shown)
-	if t.Newest != t.Shown { // the newest record names the containers that still run, so cite it, too
+	if t.Newest != t.Shown { // if a newer record names the containers that still run, cite it, too
 		from = append(from, t.Newest)
 	}
 	return Half{t, strings.Join(done, ", ") + " and " + try.List(on, "runs on", "run on"), from}, true
 }
 
-// runningBeside returns the containers of pod t that still run, apart from ended: from the pod's record, or else from
-// the Job's pod template.
+// runningBeside returns the containers of pod t that still run, other than those in ended. It takes them from the pod's
+// record, or if that does not name them, from the Job's pod template.
 func runningBeside(c *jobcase.Case, t *try.Try, ended []string) []string {
 	if len(t.StillRun) > 0 {
 		return t.StillRun

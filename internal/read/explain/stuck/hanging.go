@@ -78,7 +78,7 @@ func Stopping(c *jobcase.Case) (text string, from explain.Mark) {
 // silent returns the pods that have had a node for at least a minute (silence), while the node's kubelet has reported
 // nothing about them.
 func silent(c *jobcase.Case) (out []*try.Try) {
-	// The kubelet's report may have no record, because the namespace was over its log budget.
+	// If the namespace was over its log budget, the kubelet's report may have come without a record: name no pod.
 	if len(c.Passed.Touching(c.Job.Namespace, false, c.Start(), c.End())) > 0 {
 		return nil
 	}
@@ -101,7 +101,8 @@ func silentText(c *jobcase.Case, t *try.Try) explain.Sentence {
 	return explain.Say(from, "%s; the kubelet starts it when it is back, or the pod is deleted", text)
 }
 
-// tooLong reports whether wait w has lasted so long that it will not end by itself.
+// tooLong reports whether wait w will not end by itself: its reason never passes by itself (try.StuckWords), or it has
+// lasted longer than such waits may take.
 func tooLong(c *jobcase.Case, w *try.Waiting) bool {
 	bounds := map[string]time.Duration{"ContainerCreating": creating, "PodInitializing": initializing}
 	bound, has := bounds[w.Reason]
@@ -121,7 +122,7 @@ func unsaid(c *jobcase.Case, w *try.Waiting) string {
 		return "; volumes are mounted before it has a sandbox: 'kubectl describe pod' shows its Events, which are not read"
 	case w.Sandbox == events.SandboxReady:
 		return "; it has a sandbox, so its images are pulled: 'kubectl describe pod' shows its Events, which are not read"
-	case w.Sandbox != events.SandboxUnsaid: // the message of the wait says it
+	case w.Sandbox != events.SandboxUnsaid: // in the other states, the message of the wait says what it waits for
 		return ""
 	case w.Reason == "ContainerCreating" && tooLong(c, w):
 		return "; missing: what its kubelet waits for (a volume, a Secret, the network): only its Events tell it, and they are not read"

@@ -47,7 +47,7 @@ func obstacle(c *jobcase.Case, at explain.Mark) (text explain.Passage, from []ex
 				explain.Marks(g[0].CrashedAt)
 		}
 		said := theirWords(w.Message)
-		if len(w.By) > 0 { // the names of the gates say it
+		if len(w.By) > 0 { // if scheduling gates hold the pod, their names (Word) say enough: leave out the message
 			said = explain.Passage{}
 		}
 		return explain.Phrase(" while %s waited for at least %s: %s%s", podsOf(g), words.Span(at.At.Sub(w.From.At)), w.Word(),
@@ -68,8 +68,8 @@ func obstacle(c *jobcase.Case, at explain.Mark) (text explain.Passage, from []ex
 	return explain.Passage{}, nil
 }
 
-// ranOn says that a container of pod t had done its work before an instant, while other containers still ran. is is
-// false if there is no such container.
+// ranOn says that a container of pod t had done its work before an instant, while other containers still ran. It
+// returns false if there is no such container.
 func ranOn(c *jobcase.Case, t *try.Try, before events.Time) (text string, is bool) {
 	e := t.DoneFirst()
 	if e == nil || e.Finished == 0 || e.Finished >= before {
@@ -133,13 +133,14 @@ func theirWords(s string) explain.Passage {
 	if s == "" {
 		return explain.Passage{}
 	}
-	// Show all reasons, and leave out the end about preemption.
+	// For a message of the scheduler, quote all reasons, and leave out its end about preemption.
 	if u, is := scheduler.Parse(s); is && u.Tail != "" {
 		return explain.Passage{Cut: fmt.Sprintf(": %q", explain.Begin(strings.TrimSuffix(s, " "+u.Tail), explain.MostQuoted)),
 			Whole: fmt.Sprintf(": %q", s)}
 	}
 	cut := explain.Begin(s, explain.MostLine)
-	if _, registry, is := strings.Cut(s, ": ErrImagePull: "); is { // the registry's reason is at the end
+	// If an image could not be pulled, the registry's reason is at the end of the message: show that end.
+	if _, registry, is := strings.Cut(s, ": ErrImagePull: "); is {
 		cut = explain.End("…"+registry, mostOfRegistry)
 	}
 	return explain.Passage{Cut: fmt.Sprintf(": %q", cut), Whole: fmt.Sprintf(": %q", s)}

@@ -23,7 +23,7 @@ func Waited(c *jobcase.Case) []explain.Sentence {
 	if !c.Over() {
 		return nil
 	}
-	if c.Begun != "" && len(c.Tries) == 0 { // the waits were before the first record
+	if c.Begun != "" && len(c.Tries) == 0 { // the Job had begun before its first record, and so had its waits
 		return nil
 	}
 	if text, from := unwanted(c); text != "" {
@@ -152,8 +152,8 @@ type pastWait struct {
 
 func (w *pastWait) took() time.Duration { return w.certainly().Sub(w.From.At) }
 
-// certainly returns the time until which the pod certainly waited. By its node's clock, it may have run before this was
-// seen.
+// certainly returns the time until which the pod certainly waited: when the end of the wait was seen, or earlier, if by
+// its node's clock the pod ran before that.
 func (w *pastWait) certainly() events.Time {
 	if ran := w.try.Began(); ran != 0 {
 		return min(w.until.At, ran)
@@ -165,7 +165,7 @@ func (w *pastWait) certainly() events.Time {
 // container, which belongs to a failed pod.
 func asPast(c *jobcase.Case, t *try.Try, w *try.Waiting) (pastWait, bool) {
 	out := pastWait{Waiting: w, try: t, until: w.Until}
-	if w.Until.Record == 0 { // it waited to the end of the pod
+	if w.Until.Record == 0 { // the wait has no end in the records: it lasted until the Job ended or was deleted
 		out.until = explain.Mark{At: c.End(), Record: c.Deletion().Record}
 		if c.Finished() && c.Settled != nil {
 			out.until.Record = c.Settled.StoredBy().Record
@@ -180,7 +180,7 @@ func asPast(c *jobcase.Case, t *try.Try, w *try.Waiting) (pastWait, bool) {
 		out.until = m
 	}
 	switch stuck := try.StuckWords[w.Reason]; {
-	// What the kubelet does after the deletion of a pod is no wait.
+	// What the kubelet reports after the pod's deletion was requested is not a wait.
 	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record:
 		return out, false
 	case t.Started.Record == 0:

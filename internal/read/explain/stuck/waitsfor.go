@@ -75,7 +75,8 @@ func nothingEndsIt(c *jobcase.Case) bool {
 		int32(wanted(c)) <= c.Job.Counts.Active
 }
 
-// wanted returns how many pods of the Job should be active now.
+// wanted returns how many pods of the Job should be active now: parallelism, but no more than the completions that are
+// left. A work queue has no completions.
 func wanted(c *jobcase.Case) int {
 	n := int(jobcase.Number(c.Spec.Parallelism))
 	if c.Folded.WorkQueue {

@@ -114,7 +114,9 @@ func (t *Try) DeletedFirst() bool {
 	case ByEviction, ByPreemption, ByTaint, ByDevice, ByOther:
 		return true
 	}
-	return false // the kubelet and pod garbage collection set the condition also during a deletion
+	// A kubelet and pod garbage collection may set the condition after a deletion has begun, so the order proves
+	// nothing.
+	return false
 }
 
 // EndedFirst reports whether the pod ended before its deletion was requested, so that the deletion did not end it. If
@@ -126,7 +128,9 @@ func (t *Try) EndedFirst(again bool) bool {
 	asked := t.AskedSeen.Record != 0 && t.AskedSeen.Record <= t.Ended.Record
 	ended := t.containersEnded()
 	if asked && t.AskedExact && ended != 0 && ended.Add(time.Second) < t.Asked && !again {
-		asked = false // both came in one record, and by the node's clock the pod ended first
+		// One record may show both the request and the end. If, by the node's clock, all containers ended before the
+		// request, the pod ended first.
+		asked = false
 	}
 	disrupted := t.Disrupted != nil && t.DisruptedAt.Record <= t.Ended.Record
 	return !asked && !disrupted

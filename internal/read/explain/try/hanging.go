@@ -15,7 +15,7 @@ func (t *Try) StopsAt() events.Time {
 	return t.Asked.Add(time.Duration(min(*t.Grace, 1<<32)) * time.Second)
 }
 
-// kubeletSays are the pod conditions that a kubelet sets first: they show that it knows the pod.
+// kubeletSays are pod conditions that the kubelet is the first to set: if a pod has one, its kubelet knows the pod.
 var kubeletSays = map[string]bool{
 	"PodReadyToStartContainers": true, "Initialized": true, "Ready": true, "ContainersReady": true,
 }

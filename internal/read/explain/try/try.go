@@ -113,7 +113,7 @@ func (t *Try) ShownBy() explain.Mark {
 	switch {
 	case len(Failures(t.Containers)) > 0:
 		return t.Shown
-	case t.Ended.Record == 0: // a record of its deletion does not name the node
+	case t.Ended.Record == 0: // the pod was deleted without a recorded end: cite the record that names its node
 		return t.Placed
 	}
 	return explain.Mark{}
@@ -287,7 +287,8 @@ func (t *Try) given(r *events.Record, f *events.PodSeen) {
 	case *g > 0:
 		t.Grace, t.GraceBy = g, explain.MarkOf(r)
 	case t.Placed.Record != 0 && !f.Phase.Terminal() && t.Ended.Record == 0 && t.deletions == 0:
-		t.Forced, t.GraceBy = true, explain.MarkOf(r) // but a pod without a node always gets 0
+		// The pod had a node, had not ended, and was given no time to stop. (A pod without a node always gets 0.)
+		t.Forced, t.GraceBy = true, explain.MarkOf(r)
 	}
 	t.deletions++
 }

@@ -49,14 +49,15 @@ func livingVerdict(c *jobcase.Case) explain.Sentence {
 	return explain.Say(explain.Marks(c.Added), "WAITING for %s: %s", words.Span(now.Sub(c.Start())), done)
 }
 
-// podWait returns the wait for the backoff after failures, if nothing else delays the next pod; otherwise zero.
+// podWait returns the Job's wait for the backoff after failures; zero if it has none, or if by our rules it creates no
+// more pods.
 func podWait(c *jobcase.Case) projector.PodWait {
 	if c.Folded == nil {
 		return projector.PodWait{}
 	}
 	wait := c.Folded.NextPodWait()
 	if !slices.ContainsFunc(c.Job.Waits, func(w history.Wait) bool { return w.Until == recordjson.Instant(wait.Until) }) {
-		return projector.PodWait{} // our rules would not create a pod now
+		return projector.PodWait{} // the Job does not wait for this backoff: by our rules it creates no more pods
 	}
 	return wait
 }

@@ -204,7 +204,7 @@ func foundAt(verdict string, at []int, all []cause) foundPhrase {
 		f.does = phrase
 	} else if strings.Contains(phrase, "their own") {
 		f.does = strings.Replace(f.does, " its own ", " their own ", 1)
-	} else if len(all) > 1 { // the words of the first cause do not fit all pods
+	} else if len(all) > 1 { // the causes differ, so the words of the first do not fit all pods: keep the phrase
 		does := x.does
 		if f.does = phrase; why.Cut != "" && strings.HasPrefix(does, phrase) {
 			does = ""

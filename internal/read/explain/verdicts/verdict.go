@@ -67,7 +67,9 @@ func readVerdict(c *jobcase.Case) explain.Sentence {
 		return explain.Say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are %s",
 			c.Clock(events.Time(c.Job.Finished)), lost)
 	case history.StateUnseen:
-		if len(c.Tries) == 0 { // the log records a spec before the first version of the Job that has it
+		// The log records a spec before the first version of the Job that has it. If it has no pod either, it has the
+		// spec alone.
+		if len(c.Tries) == 0 {
 			return explain.Say([]explain.Mark{explain.RecordMark(events.Sequence(c.Job.Last))},
 				"NOT SEEN YET: the log has its spec alone, and no version of it so far")
 		}
@@ -126,7 +128,7 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 	}
 	if g := deletion.GoneUnseen(c, m); g != nil {
 		ended := ""
-		if !c.OursUntil(m) { // another controller may have ended the Job
+		if !c.OursUntil(m) { // if another controller ran the Job, that controller may have ended it unseen
 			ended = "whether it had ended before, "
 		}
 		if t := c.Spec; ended != "" && t != nil && t.TTLSecondsAfterFinished != nil {

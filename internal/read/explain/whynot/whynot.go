@@ -67,8 +67,9 @@ func Read(ctx context.Context, src history.Source, lives []events.Stream, t time
 	return w, nil
 }
 
-// lifeAt reads the CronJob that existed at the instant at. If none existed, it returns the next one as due, and the one
-// before it as before.
+// lifeAt reads the CronJob that existed at the instant at, out of lives: the streams (records) of all CronJobs with the
+// name, the newest first. It returns that CronJob as due. If none existed then, due is the next one, and before is the
+// one before it.
 func lifeAt(ctx context.Context, src history.Source, lives []events.Stream, at events.Time) (s events.Stream, due,
 	before *duetimes.CronJob, err error) {
 	for i := range lives {
@@ -76,7 +77,7 @@ func lifeAt(ctx context.Context, src history.Source, lives []events.Stream, at e
 		switch {
 		case err != nil && i > 0:
 			src.Beside(err)
-			return s, due, nil, nil // use the newer CronJob
+			return s, due, nil, nil // an older CronJob with the name cannot be read: use the newer one
 		case err != nil:
 			return s, nil, nil, err
 		case i > 0 && (read.Seen == nil || read.Gone != 0 && read.Gone < at):
@@ -177,7 +178,8 @@ func (w *WhyNot) missing(f *fates.Fates, passed *history.PassedOver, v *duetimes
 	if v.Future && !v.Passed {
 		return
 	}
-	until := events.Time(0) // the instant has no outcome yet
+	// until is the end of the time in which records may be missing: the time of the outcome; 0 if there is none yet.
+	until := events.Time(0)
 	switch {
 	case v.Entry != nil && v.Entry.Record != 0:
 		until = v.Entry.At
@@ -203,7 +205,7 @@ func (w *WhyNot) missing(f *fates.Fates, passed *history.PassedOver, v *duetimes
 	}
 }
 
-// told answers for an instant whose outcome v a record has.
+// told answers for an instant whose outcome is in a record (v.Entry).
 func (w *WhyNot) told(f *fates.Fates, v *duetimes.Verdict, at events.Time, who string) {
 	e := v.Entry
 	item := history.TickOf(&e.Tick, e.Record)
@@ -243,7 +245,8 @@ func (w *WhyNot) told(f *fates.Fates, v *duetimes.Verdict, at events.Time, who s
 	}
 }
 
-// computed answers for an instant whose outcome no record has, by what was seen of the CronJob and its Jobs.
+// computed answers for an instant whose outcome is in no record. v.Entry is computed from what was seen of the CronJob
+// and its Jobs.
 func (w *WhyNot) computed(f *fates.Fates, v *duetimes.Verdict, at events.Time, who string) {
 	text, from := f.InWhole(func() (string, []explain.Mark) { return f.BecameAt(v.Entry, at) })
 	if v.Entry.Fate == 0 && v.Open {

@@ -94,7 +94,7 @@ func (u *cronUser) create(name string, policy batchv1.ConcurrencyPolicy, schedul
 func (u *cronUser) deed() error {
 	all := u.server.AllCronJobs()
 	if len(all) < 2 {
-		return u.create("cron-1", "Forbid", "* * * * *") // create a CronJob with the same name again
+		return u.create("cron-1", "Forbid", "* * * * *") // too few are left: create one with the same name again
 	}
 	c := all[u.IntN(len(all))].DeepCopy()
 	switch u.IntN(8) {

@@ -91,12 +91,13 @@ func (f *Failing) records(all iter.Seq2[events.Record, error], forward bool) ite
 			return nil
 		}
 		switch err := f.With(r.Sequence); {
-		case errors.Is(err, store.ErrPruned) && (!forward || f.After == 0): // no failure: older records are pruned
+		// For a backward read, or before the first record of a read, this is no failure: older records are pruned.
+		case errors.Is(err, store.ErrPruned) && (!forward || f.After == 0):
 			return nil
 		case !errors.Is(err, events.ErrNewer):
 			f.Failed = true
 			return err
-		case r.Sequence != 0: // make r look like a record of a newer program
+		case r.Sequence != 0: // if there is a record, make it look like that of a newer program
 			f.Failed, r.Kind, r.Critical, r.Facts = true, 0xffff, true, &events.Unknown{}
 		}
 		return nil
