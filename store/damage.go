@@ -19,7 +19,8 @@ type Damage struct {
 	met []met
 }
 
-// met is one damaged place of the log: its first bad record, its error, and whether the user has been told.
+// met is one damaged place of the log that a read has met: its first bad record, its error, and whether the user has
+// been told.
 type met struct {
 	at   events.Sequence
 	err  error
@@ -113,8 +114,8 @@ func damageIn(err error) (out []error) {
 	return out
 }
 
-// samePlace reports whether two errors are about the same damage. All damage within one file counts as the same,
-// because a reader continues with the next file after it.
+// samePlace reports whether two errors are about the same damage. All damage within one file counts as one, because a
+// reader skips the rest of the file and continues with the next.
 func samePlace(a, b error) bool {
 	var x, y *CorruptError
 	if !errors.As(a, &x) || !errors.As(b, &y) || x.Path == "" || y.Path == "" {

@@ -6,8 +6,8 @@ import "github.com/jobledger/jobledger/events"
 // that begins with stored states must first have the states of all subjects (its checkpoint, which FileRestated ends).
 // The zero value is a file without records.
 type Filing struct {
-	open   bool  // the states that the file must begin with are not complete
-	states int64 // bytes of stored states in the file
+	open   bool  // the states that a new file must begin with are not all stored in it yet
+	states int64 // bytes of stored states (a Job's folded state as a record) in the file
 }
 
 // Note adds a record of the file, by its kind and its size in stored form. Records come in order. begins says that the

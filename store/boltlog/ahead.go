@@ -17,7 +17,7 @@ const (
 	firstBytes = 32 << 10
 )
 
-// stretch is a consecutive part of a log file that a reader has copied into memory.
+// stretch is a part of a log file, of consecutive records, that a reader has copied into memory.
 type stretch struct {
 	file   *logFile
 	next   events.Sequence // first record that the reader wants; it may lie within the first chunk
@@ -50,7 +50,8 @@ func (r *stretchReader) read(next events.Sequence) stretch {
 		p.failed = fmt.Errorf("read record %d: %w", next, seam)
 		return p
 	}
-	for ; ; r.size *= 2 { // until a commit group with a very large record fits
+	// If a commit group (the records of one commit) does not fit into size bytes, read again with twice the size.
+	for ; ; r.size *= 2 {
 		p.chunks, p.after, p.failed = p.file.chunks(next, p.last, r.size)
 		whole, broken := r.chain.whole(p.file, next, p.chunks)
 		switch {
@@ -73,7 +74,7 @@ func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 		return nil
 	}
 	next := make(chan stretch, 1)
-	go func() { next <- r.read(p.after) }() // ends after one read, even if nobody receives the result
+	go func() { next <- r.read(p.after) }() // this goroutine ends after one read, even if nobody receives the result
 	return next
 }
 
@@ -113,7 +114,9 @@ func (s view) chunksFrom(
 			if p.next != next {
 				p = r.read(next)
 			}
-			if ahead = nil; next != from { // most readers want only one stretch; this one may want many
+			// If the reader goes on after its first stretch, read the next one in advance. Most readers need only one
+			// stretch.
+			if ahead = nil; next != from {
 				ahead = r.ahead(&p)
 			}
 			for _, c := range p.chunks {
@@ -124,7 +127,8 @@ func (s view) chunksFrom(
 					return
 				}
 			}
-			if p.failed == nil && next == p.next { // the chunks that were found have only earlier records
+			// No chunk of this stretch has the record next, although the file should have it.
+			if p.failed == nil && next == p.next {
 				p.failed = fmt.Errorf("%w: the record is missing", boltfile.ErrPage)
 			}
 			if p.failed != nil {

@@ -63,18 +63,19 @@ func readStored(after events.Sequence, b store.StoredBatches) (all events.Batch,
 	return all, nil
 }
 
-// fileOf makes the next batch go into the file that b requires: a new one if BeginsFile is set, otherwise the current
-// one.
+// fileOf decides in which file the next batch is stored, as b says: in a new one if BeginsFile is set, otherwise in
+// the current one. It returns an error if this log has begun another file and can no longer go back to the one
+// before.
 func (l *Log) fileOf(b store.StoredBatches) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch begun := l.nextFile == b.First; {
 	case b.BeginsFile && !begun:
 		l.beginFile(b.First)
-	case b.BeginsFile, !begun, b.First == 1: // nothing to change
+	case b.BeginsFile, !begun, b.First == 1: // the batch already goes into the right file
 	case l.filled.nextIndex == nil:
 		return fmt.Errorf("append stored record %d: its file has begun here, and the record does not begin one", b.First)
-	default: // this log wanted to begin another file, because of the size or age of the current one: undo that
+	default: // this log has begun another file because of size or age, but b continues the old one: undo that
 		l.filled, l.filling = filling{}, l.filled
 	}
 	return nil

@@ -191,9 +191,9 @@ func (a *aside) termBefore() uint64 {
 	}
 	s, err := OpenSealed(filepath.Join(a.dir, FileName(before)), before)
 	if err != nil {
-		return 0 // there is no earlier file, or it cannot be read
+		return 0 // the file is missing or cannot be read
 	}
-	defer func() { _ = s.Close() }() // opened for reading
+	defer func() { _ = s.Close() }() // the file was only read, so an error of Close loses nothing
 	return s.Term
 }
 
@@ -237,7 +237,7 @@ func link(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // opened for reading
+	defer func() { _ = in.Close() }() // the file was only read, so an error of Close loses nothing
 	out, err := os.OpenFile(to+disk.TempSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -304,8 +304,8 @@ func BranchUsage(dir string) (branches int, bytes int64, err error) {
 	return branches, bytes, err
 }
 
-// branchOf parses the name of a branch folder into epoch and first record; Last stays 0. is is false if e has another
-// name.
+// branchOf parses the name of a branch folder into epoch and first record; Last stays 0. The result is is false if e
+// is no branch folder.
 func branchOf(e fs.DirEntry) (b Branch, is bool) {
 	b.Folder = e.Name()
 	n, _ := fmt.Sscanf(e.Name(), branchPrefix+"%d-%d", &b.Epoch, &b.First)
@@ -322,6 +322,6 @@ func lastOf(branch string) events.Sequence {
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = s.Close() }() // opened for reading
+	defer func() { _ = s.Close() }() // the file was only read, so an error of Close loses nothing
 	return s.End.Sequence
 }

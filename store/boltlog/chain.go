@@ -12,7 +12,8 @@ import (
 // the reader must have begun in an earlier commit group (the records of one commit), or at the beginning of the file.
 type chainCheck struct {
 	file *logFile
-	next events.Sequence // hash is the chain value (hash over all records) before this record; 0: hash is unknown
+	// The field hash is the chain value before this record (a hash over all earlier records); 0: hash is not set
+	next events.Sequence
 	hash events.Hash
 }
 
@@ -23,7 +24,7 @@ func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk.Chun
 	if k.file != f || k.next != next {
 		k.file, k.next = f, 0
 		if next == f.first {
-			if hash, err := f.hashBefore(); err == nil { // an error here is reported by the read of the records
+			if hash, err := f.hashBefore(); err == nil { // if this fails, the read of the records will report why
 				k.next, k.hash = next, hash
 			}
 		}
@@ -52,7 +53,8 @@ func (k *chainCheck) group(f *logFile, group []chunk.Chunk, stored events.Hash) 
 		r, err := c.Reader()
 		for err == nil && len(r.Rest) > 0 {
 			var record []byte
-			if r.Next < k.next || k.next == 0 { // before the first wanted record
+			// hash already covers this record, or no hash is known yet: skip it
+			if r.Next < k.next || k.next == 0 {
 				err = r.Skip()
 			} else if record, _, err = r.Record(); err == nil {
 				hash, err = hash.Next(record)

@@ -26,14 +26,15 @@ func (l *Log) Close() error {
 
 	l.mu.Lock()
 	l.closed = true
-	failed, losses := l.queue.Failed(), l.losses // while a loss of records is known, the files that prove it must stay
+	// If records were lost, the files that prove it must stay, so no index and no CLOSED is written below.
+	failed, losses := l.queue.Failed(), l.losses
 	l.announce()
 	l.mu.Unlock()
 	var errs []error
 	if failed != nil {
 		errs = append(errs, failed)
 	} else if len(losses) == 0 {
-		if err := l.indexTail(); err != nil { // a reader can rebuild the index
+		if err := l.indexTail(); err != nil { // only a warning, because a reader builds a missing index again
 			l.options.Logger.Warn("the index of the newest file is not stored", slog.Any("error", err))
 		}
 	}
@@ -46,7 +47,8 @@ func (l *Log) Close() error {
 	}
 	if errors.Join(errs...) == nil && len(losses) == 0 {
 		id, end := l.Durable()
-		// Without the file CLOSED, only the detection of a later loss is weaker.
+		// If the file CLOSED cannot be written, the stop still counts as orderly. Only a later loss of records is
+		// then harder to detect.
 		if err := writeWitness(filepath.Join(l.dir, closedName), id, end); err != nil {
 			l.options.Logger.Warn("the end of the log is not witnessed", slog.Any("error", err))
 		}

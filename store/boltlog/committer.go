@@ -15,7 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// retryDelay is the pause between two attempts to allocate disk space that Room had promised.
+// retryDelay is the pause before a commit tries again to allocate disk space. Room had promised that space, but the
+// disk is full now.
 const retryDelay = 200 * time.Millisecond
 
 // pending is a batch that was appended and is not durable yet.
@@ -186,8 +187,8 @@ func (l *Log) rotate(p *work) error {
 	return nil
 }
 
-// seal turns the newest file into a read-only one. The argument close is called to close the file for writing; then
-// seal opens it for readers.
+// seal makes the newest file read-only. It calls close, which closes the file for writing, and then opens the file
+// for readers.
 func (f *logFile) seal(close func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

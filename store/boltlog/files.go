@@ -16,14 +16,16 @@ func (l *logReader) Files() ([]store.File, error) {
 	out := make([]store.File, len(s.files))
 	for i, f := range s.files {
 		out[i] = store.File{First: f.first, Sealed: i < len(s.files)-1}
-		if info, err := os.Lstat(f.path); err == nil { // an error means that the file was just pruned
+		// If Lstat fails, the file was just pruned, and its size stays 0.
+		if info, err := os.Lstat(f.path); err == nil {
 			out[i].Bytes = info.Size()
 		}
 		if !out[i].Sealed {
 			out[i].End = s.durable
 			continue
 		}
-		if end, err := f.sealedHead(); err == nil { // on an error, a read of its records reports the cause
+		// If this fails, End stays zero; whoever reads the records of the file gets the error.
+		if end, err := f.sealedHead(); err == nil {
 			out[i].End = end.Head
 		}
 	}

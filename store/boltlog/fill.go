@@ -125,7 +125,8 @@ func (f *Filling) Tail(
 	if err != nil {
 		return store.Head{}, err
 	}
-	for _, first := range all { // a file of another filling would become part of the log
+	// Remove files that an earlier, unfinished filling left behind. Otherwise they would become part of this log.
+	for _, first := range all {
 		if !f.taken[first] {
 			if err := os.Remove(f.path(first)); err != nil {
 				return store.Head{}, err

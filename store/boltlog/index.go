@@ -27,7 +27,8 @@ func (f *logFile) scan(last events.Sequence, fn visit, group func(events.Hash) e
 	return f.scanFrom(f.first, last, fn, group)
 }
 
-// scanFrom is scan for the records from record `from` on.
+// scanFrom calls fn for the records [from, last] of the file, and group at the end of each commit. It is scan with a
+// first record.
 func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(events.Hash) error) error {
 	ended := true
 	for next := from; next <= last; {
@@ -57,8 +58,8 @@ func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(even
 	return nil
 }
 
-// chunkEnd says what ends with a chunk (stored group of records): batch, if a batch does; group, not nil, if a commit
-// group (the records of one commit) does. *group is then the chain value stored for it.
+// chunkEnd says whether a batch and a commit group (the records of one commit) end with a chunk (stored group of
+// records). group is nil if no commit group ends there; *group is then its stored chain value.
 type chunkEnd struct {
 	batch bool
 	group *events.Hash
@@ -153,8 +154,8 @@ func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []
 	return all, err
 }
 
-// ask queries the index of the file: memory is called if it is in memory, stored if it is on disk. If the index on disk
-// is missing, damaged or of another file, ask rebuilds it in memory.
+// ask queries the index of the file. It calls `memory` if the index is in memory, `stored` if it is on disk. If the
+// index on disk is missing, damaged or of another file, ask first builds it in memory.
 func (f *logFile) ask(memory func(*index.Index), stored func(*streamindex.Index) error) error {
 	for {
 		inMemory, onDisk, err := f.lookup()
@@ -212,7 +213,7 @@ func (f *logFile) hole() error {
 func (l *logReader) Holes() (all []error) {
 	s, err := l.view()
 	if err != nil {
-		return nil // the log is closed
+		return nil // the log is closed, so there are no files to ask
 	}
 	for _, f := range s.files {
 		if hole := f.hole(); hole != nil {
@@ -236,8 +237,8 @@ func (f *logFile) sealedHead() (head, error) {
 	return end, nil
 }
 
-// distrust stops the use of the index x on disk, because a block of it could not be read. The index is then rebuilt in
-// memory.
+// distrust is called when a block of the index x on disk could not be read: x is not used any more, and the index is
+// built again in memory.
 func (f *logFile) distrust(x *streamindex.Index) {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -300,7 +301,7 @@ func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFil
 	case before != nil:
 		youngest = max(youngest, before.youngestThrough())
 	case f.first > 1:
-		youngest = anyAge // earlier files were pruned (deleted), so the age of the objects in them is not known
+		youngest = anyAge // the earlier files were deleted, so their objects may have any age
 	}
 	if err := disk.WriteFile(f.indexPath(), streamindex.Encode(memory, end, youngest)); err != nil {
 		return fmt.Errorf("store the index of %s: %w", f.path, err)
@@ -337,8 +338,8 @@ func (f *logFile) youngestThrough() events.Time {
 	return f.stored.Youngest
 }
 
-// indexSealed stores the index of a sealed file f. before is the file before f in the log. If that fails, the index is
-// rebuilt when a reader needs it.
+// indexSealed stores the index of a sealed file f. before is the file before f in the log. If the write fails, it
+// logs a warning, and a reader that needs the index builds it.
 func (l *Log) indexSealed(f, before *logFile) {
 	if err := f.storeIndex(before); err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) {
 		l.options.Logger.Warn("the index of a sealed file is not stored", slog.String("file", f.path), slog.Any("error", err))

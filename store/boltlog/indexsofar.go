@@ -13,7 +13,8 @@ import (
 // reader scans at most about 262,144 records to complete the index.
 const indexEvery = 256 << 10
 
-// indexSoFar stores the index of the newest file up to the durable head (the last record on disk).
+// indexSoFar stores the index of the newest file, as it is at the durable head (the last record on disk). So a reader
+// after a crash need not scan the whole file.
 func (l *Log) indexSoFar() {
 	l.indexing.Lock()
 	defer l.indexing.Unlock()
@@ -21,7 +22,7 @@ func (l *Log) indexSoFar() {
 	f, end := l.files[len(l.files)-1], l.durable
 	l.mu.Unlock()
 	if end.Sequence < f.first {
-		return // the file has just begun
+		return // the newest file has no durable record yet
 	}
 	if err := disk.WriteFile(f.indexPath(), streamindex.Encode(f.memory, end, f.memory.Youngest())); err != nil {
 		l.options.Logger.Warn("the index of the newest file is not stored", slog.String("file", f.path), slog.Any("error", err))
@@ -43,7 +44,7 @@ func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) 
 	if err != nil {
 		return none, f.first
 	}
-	defer func() { _ = stored.Close() }() // the file was only read
+	defer func() { _ = stored.Close() }() // the file was only read, so an error of Close loses nothing
 	x := index.New(f.first)
 	if stored.Load(x) != nil {
 		return none, f.first

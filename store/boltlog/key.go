@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// keyName is the name of the file with the log's key: 32 random bytes. Without this file, a copy of the log can still
-// be read, verified and replayed; a controller that runs on such a copy creates a new key.
+// keyName is the name of the file with the log's key: 32 random bytes. Without it, a copy of the log can still be
+// read, verified and replayed; a controller that runs on such a copy makes a new key.
 const keyName = "KEY"
 
 // Key implements store.Opened: it returns the log's secret key. If the log has none, it stores the key in the options,
@@ -31,7 +31,7 @@ func (l *Log) Key() (key events.Key, made bool, err error) {
 	case wanted != nil:
 		key = *wanted
 	default:
-		_, _ = rand.Read(key[:]) // never fails
+		_, _ = rand.Read(key[:]) // it never returns an error
 	}
 	if err := disk.WriteFile(filepath.Join(l.dir, keyName), key[:]); err != nil {
 		return events.Key{}, false, fmt.Errorf("make the key of the log: %w", err)

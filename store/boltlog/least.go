@@ -19,7 +19,7 @@ func (l *logReader) needs() (least, error) {
 	var all least
 	for _, f := range l.files {
 		if f.ended != nil {
-			continue // the file cannot be read; a read of its records reports that
+			continue // skip a file that cannot be read: whoever reads its records gets the error
 		}
 		b, err := f.begin()
 		if err != nil {

@@ -17,7 +17,7 @@ const bootFile = "/proc/sys/kernel/random/boot_id"
 func (l *Log) LockID() string {
 	boot, err := os.ReadFile(bootFile)
 	if err != nil {
-		return "" // not Linux
+		return "" // only Linux has this file; elsewhere the ID is empty
 	}
 	info, err := l.lock.Stat()
 	if err != nil {

@@ -25,8 +25,8 @@ type Log struct {
 	// The fields below may be used only by the writer's goroutine.
 	term       uint64          // term of this process as the writer; no record has a later one
 	said       uint64          // term in the newest TermStarted record (the first record of a writer) that was appended
-	appended   events.Sequence // last record that was appended. Invariant: durable <= appended
-	filling                    // the file to which the next batch is appended
+	appended   events.Sequence // last record that was appended; durable <= appended
+	filling                    // embedded: what the writer knows about the file to which the next batch is appended
 	filled     filling         // the file before that one; zero if it was full before this process opened the log
 	states     atomic.Int64    // bytes of stored states (a Job's folded state as a record) in the file before
 	space      sync.Mutex      // guards tail, spare and their reserved space; locked before logReader.mu
@@ -34,8 +34,9 @@ type Log struct {
 	spare      *tail           // file that was created ahead for the next rotation; nil if there is none
 	background sync.WaitGroup  // goroutines that index sealed files or pack; they end by themselves or with the log
 	witness    sync.WaitGroup  // counts noteHeads, the goroutine that writes the file HEAD
-	noting     sync.Mutex      // held while HEAD is written; locked before logReader.mu
-	indexing   sync.Mutex      // held while a sealed file is indexed, because each index extends the previous one
+	// Held while the file HEAD (a note of the last durable record) is written; locked before logReader.mu
+	noting   sync.Mutex
+	indexing sync.Mutex // held while a sealed file is indexed, because each index extends the previous one
 
 	pruning sync.Mutex               // held while files are deleted
 	leaving []leavingFile            // files that are pruned but not removed yet, oldest first. Guarded by pruning
@@ -48,14 +49,15 @@ type Log struct {
 	offsets map[string]events.Sequence
 	losses  []events.Loss // lost records: ranges that the log once had; nil after GoOn
 	// the highest First (first record that pruning keeps) of all Pruned records; cutAt is the sequence of that record
-	cut       events.Sequence
-	cutAt     events.Sequence
-	tailFirst events.Sequence // first record of the file of the last commit; tailBytes are its bytes in use
+	cut   events.Sequence
+	cutAt events.Sequence
+	// first record of the file of the last commit; the next field, tailBytes, has the bytes in use of that file
+	tailFirst events.Sequence
 	tailBytes int64
-	indexedTo events.Sequence // about the last record in the stored index of the newest file
+	indexedTo events.Sequence // approximately the last record that the stored index of the newest file covers
 
-	asked  sync.Once // runs at the first call of Damage
-	unsaid error     // error if the first records are missing without a Pruned record
+	asked  sync.Once // makes the first call of Damage do its check, and later calls return the same result
+	unsaid error     // set if the first records of the log are missing and no Pruned record explains it
 
 	committed chan struct{} // closed when the committer has ended
 }
@@ -133,7 +135,8 @@ func (l *Log) push(p *pending, b events.Batch, identity events.Identity, soon bo
 // encode encodes the records of b into p, and adds them to the index. identity is the log's ID and epoch before b;
 // encode returns the one after b. Readers ignore index entries that are not durable yet.
 func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (events.Identity, error) {
-	arena := make([]byte, 0, 256*len(b.Records)) // a record usually needs less
+	// 256 bytes suffice for most records; otherwise append allocates again
+	arena := make([]byte, 0, 256*len(b.Records))
 	bytes := int64(0)
 	for i := range b.Records {
 		start := len(arena)
@@ -175,8 +178,9 @@ func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events
 	return identity, nil
 }
 
-// turnOver decides after batch p whether the next batch begins another file. After a batch of AppendStored it decides
-// nothing, because there each batch says itself whether it begins a file. The caller holds mu.
+// turnOver decides after batch p whether the next batch begins another file, because of the size or age of the
+// current one. After AppendStored it decides nothing, because each such batch says itself whether it begins a file.
+// The caller holds mu.
 func (l *Log) turnOver(p *pending) {
 	l.nextBytes += int64(p.Bytes() + p.Bytes()/8) // approximate size in the file: 1/8 for overhead
 	if p.Work.given {
@@ -201,7 +205,7 @@ func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
 	if end.Sequence >= f.first {
 		first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{})
-		if err == nil { // an error means damage that arose after the check at the open
+		if err == nil { // if this fails, the file was damaged after the check at the open; began then stays unset
 			l.began = first.Time
 		}
 	}

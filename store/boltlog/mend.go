@@ -21,7 +21,7 @@ func (l *Log) Mend(ctx context.Context, first events.Sequence, fetch store.Fetch
 		return err
 	}
 	defer done()
-	l.packing.Lock() // packing (compression) writes a temporary file of the same name
+	l.packing.Lock() // no packing (compression) meanwhile, because it writes a temporary file of the same name
 	defer l.packing.Unlock()
 	s, err := l.view()
 	if err != nil {
@@ -71,7 +71,8 @@ func (l *Log) mend(ctx context.Context, files []*logFile, at int, fetch store.Fe
 	}
 	f.indexMu.Lock()
 	if f.holed != nil {
-		f.memory, f.holed = nil, nil // it will be rebuilt from all records
+		// The index lacks records that the damaged file did not have: build it again from the mended file.
+		f.memory, f.holed = nil, nil
 	}
 	f.indexMu.Unlock()
 	delete(l.packed, f.first)

@@ -81,7 +81,7 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 		l.release(err)
 		return nil, fmt.Errorf("open log %s: %w", dir, errors.Join(err, lockfile.Release(held)))
 	}
-	go l.commits() // ends with Close or a failed commit
+	go l.commits() // this goroutine ends when Close is called or a commit fails
 	return l, nil
 }
 
@@ -175,7 +175,8 @@ func (l *Log) lookBack(end head) error {
 		return tail.corrupt(tail.first, err)
 	}
 	l.durableEpoch = end.epoch
-	// After a loss, snapshots and indexes stay, because they prove it; GoOn removes them.
+	// If records were lost, the snapshots and indexes that are newer than the log must stay, because they prove the
+	// loss. GoOn removes them.
 	if err := l.lostRecords(tail.first, end.Head, offsets); err != nil || len(l.losses) > 0 {
 		return err
 	}
@@ -194,7 +195,7 @@ func (l *Log) goFrom(end head) error {
 	}
 	sealed := l.files[:len(l.files)-1] // a copy, because a commit may append a new file to l.files
 	l.background.Go(func() { l.indexAll(sealed) })
-	l.witness.Go(l.noteHeads) // ends when the log accepts nothing more
+	l.witness.Go(l.noteHeads) // the goroutine ends when the log is closed or a commit has failed
 	return nil
 }
 
@@ -250,7 +251,7 @@ func (l *logReader) noted(end store.Head) error {
 	return err
 }
 
-// tidy removes temporary files that a crashed process left in dir.
+// tidy removes the temporary files that a process left in dir when it crashed while it wrote them.
 func tidy(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -265,7 +266,7 @@ func tidy(dir string) error {
 	return errors.Join(errs...)
 }
 
-// tidyIndexes removes indexes whose log file no longer exists.
+// tidyIndexes removes indexes (files derived from log files) whose log file was deleted.
 func tidyIndexes(dir string) error {
 	indexes, err := listFiles(dir, indexSuffix)
 	errs := []error{err}
@@ -292,7 +293,7 @@ func (l *Log) create() error {
 	id := l.options.LogID
 	if id == "" {
 		var random [16]byte
-		_, _ = rand.Read(random[:]) // never fails
+		_, _ = rand.Read(random[:]) // it never returns an error
 		id = hex.EncodeToString(random[:])
 	}
 	if err := disk.SyncAbove(l.dir); err != nil {

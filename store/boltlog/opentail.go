@@ -34,8 +34,8 @@ func (l *Log) openTail(end head) error {
 		return f.corrupt(f.first, err)
 	}
 	for consumer, through := range l.offsets {
-		// The records that this consumer had read are lost, and new records will get their sequences. It must read
-		// those.
+		// If the consumer had read beyond the end of the log, the records it read were lost, and new records will get
+		// their sequences. So set it back to the end, or it would skip the new records.
 		if through > end.Sequence {
 			l.offsets[consumer] = end.Sequence
 			l.queue.SetOffset(consumer, end.Sequence)
@@ -50,7 +50,9 @@ func (l *Log) openTail(end head) error {
 	l.tail.first = f.first
 	f.file, f.sealed, f.db, f.memory = nil, nil, l.tail.db, x
 	if err := l.tail.reserve(commitOverhead, l.step()); err != nil && !errors.Is(err, store.ErrNoRoom) {
-		return err // ErrNoRoom is tolerable: pages freed by the last commit suffice for the next step
+		// Without disk space for later commits the log still opens, because the next commit can use pages freed by
+		// the last one.
+		return err
 	}
 	if err := l.tail.claim(end, leastOf(&l.options)); err != nil {
 		return fmt.Errorf("claim the tail: %w", err)
@@ -156,7 +158,8 @@ func readAhead(f *os.File, used int64) error {
 	return err
 }
 
-// unknownKind returns events.NewerError for a record of a kind that this program does not know, but may not skip.
+// unknownKind returns the error for a critical record of unknown kind: this program must not skip it, so it needs a
+// newer program.
 func unknownKind(l events.Label) error {
 	return &events.NewerError{Has: events.ReaderVersion{Format: events.Format}, What: fmt.Sprintf("record %d is of %s", l.Sequence, l.Kind)}
 }

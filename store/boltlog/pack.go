@@ -62,7 +62,7 @@ func (l *Log) beside(ctx context.Context) (_ context.Context, done func(), err e
 		return nil, nil, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
-	l.background.Go(func() { // ends when done is called, or with the log
+	l.background.Go(func() { // the goroutine ends when done is called or the log is closed
 		select {
 		case <-ctx.Done():
 		case <-l.committed:

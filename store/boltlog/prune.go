@@ -105,14 +105,16 @@ func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 		f := l.leaving[0]
 		if err := l.effects.remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err), l.noteLeaving())
-			return errors.Join(errs...) // later files stay, so that no records are missing in between
+			// Do not delete the later files: records would be missing between this file and the rest of the log.
+			return errors.Join(errs...)
 		}
 		l.leaving = l.leaving[1:]
 		l.leavingBytes.Add(-f.bytes)
 		if err := l.deleteDerived(f.first); err != nil {
 			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err))
 		}
-		// Sync before the next deletion: a power cut may undo deletions in any order, and must not leave a hole.
+		// Make each deletion durable before the next one. Otherwise a power cut could undo this one and keep the
+		// next, which would leave a hole in the log.
 		if err := disk.SyncDir(l.dir); err != nil {
 			return errors.Join(append(errs, fmt.Errorf("prune %s: %w", f.path, err))...)
 		}
@@ -169,15 +171,16 @@ func (l *Log) notedCut(s view) {
 // mostNote is an upper bound for the size of the file PRUNING.
 const mostNote = 64
 
-// learnCut remembers a Pruned record that was found in the log at the open: p, with sequence `at`.
+// learnCut is called at the open for each Pruned record p (at sequence `at`) in the log, and remembers the one that
+// deletes most.
 func (l *Log) learnCut(at events.Sequence, p *events.Pruned) {
 	if p.First > l.cut || at > l.cutAt && p.First == l.cut {
 		l.cut, l.cutAt = p.First, at
 	}
 }
 
-// condemned takes the files before record keep out of the log, and puts them on the list leaving, from which they are
-// deleted. Reads of them fail with ErrPruned from then on.
+// condemned takes the files before record keep out of the log, so that reads of them fail with ErrPruned, and adds
+// them to leaving, the list of files to delete.
 func (l *Log) condemned(keep events.Sequence) error {
 	l.mu.Lock()
 	n := 0
@@ -231,7 +234,7 @@ func (l *Log) deleteDerived(first events.Sequence) error {
 func derivedFrom(name string, first events.Sequence) bool {
 	digits := strings.TrimSuffix(fileName(first, fileSuffix), fileSuffix)
 	suffix, ok := strings.CutPrefix(name, digits)
-	// A temporary file is removed by its writer.
+	// A temporary file does not count, because its writer removes it.
 	return ok && suffix != snapshotSuffix && !strings.HasSuffix(suffix, disk.TempSuffix)
 }
 
@@ -319,7 +322,8 @@ func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Prun
 	if r, _, err := s.one(p.From, nearChunk{}); err == nil {
 		p.FromTime = r.Time
 	}
-	if end, err := newest.sealedHead(); err == nil { // on an error, the time of the last record is missing, too
+	// If this fails, the record lacks the time of the last deleted record, too.
+	if end, err := newest.sealedHead(); err == nil {
 		p.ThroughTime = end.Time
 	}
 	return p, nil

@@ -30,7 +30,8 @@ type logReader struct {
 	// durableEpoch is the epoch (one life of a log) at the durable head; identity.Epoch may be later, if its record is
 	// not durable yet. It is used only in a log with a writer.
 	durableEpoch uint64
-	beyond       error        // why later records may exist but be unreadable; fixed at the open, nil with a writer
+	// why later records may exist that cannot be read; set at the open; always nil if this process writes the log
+	beyond       error
 	leavingBytes atomic.Int64 // total size of pruned files that are not removed yet
 	closed       bool
 	changed      chan struct{} // closed and replaced when durable changes or the log ends
@@ -236,8 +237,8 @@ func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk,
 	return events.Record{}, near, f.corrupt(at, fmt.Errorf("%w: the record is missing", chunk.ErrChunk))
 }
 
-// nearChunk is the chunk (stored group of records) that was read last, with the last record in it. It saves a second
-// read for records that lie side by side.
+// nearChunk is the chunk (stored group of records) that was read last, with the last record in it. If the next wanted
+// record is in it, too, nothing is read from disk.
 type nearChunk struct {
 	file  *logFile
 	chunk chunk.Chunk
@@ -263,7 +264,7 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 			continue
 		}
 		if errors.Is(err, store.ErrPruned) {
-			continue // the file was pruned meanwhile
+			continue // a file that was pruned meanwhile is skipped
 		}
 		if err != nil {
 			return nil, fmt.Errorf("find %s/%s: %w", namespace, name, err)

@@ -61,13 +61,14 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 		if first := l.checkFirst(context.Background()); first != nil {
 			l.damage = append([]error{first}, l.damage...)
 		}
-		// Otherwise the loss is already reported.
+		// If beyond is set, the file's damage is already reported and explains why the record in HEAD is missing.
 		if other := l.noted(l.durable); errors.Is(other, store.ErrLost) && l.beyond == nil {
 			l.damage = append(l.damage, other)
 		}
 	}
 	if len(l.damage) > 0 && err == nil {
-		err = lockfile.Held(dir) // if a controller has just started, that explains the error
+		// If a controller has begun to write meanwhile, its writes may look like damage: return ErrHeld instead.
+		err = lockfile.Held(dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

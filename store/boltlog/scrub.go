@@ -30,7 +30,7 @@ func (l *Log) Scrub(ctx context.Context, after events.Sequence) (first events.Se
 	}
 	notes, err = scrub(ctx, l.dir, first)
 	if errors.Is(err, fs.ErrNotExist) && l.First() > first {
-		return first, nil, nil // the file was pruned meanwhile
+		return first, nil, nil // the file was pruned meanwhile: nothing to check
 	}
 	return first, notes, err
 }

@@ -15,7 +15,8 @@ import (
 // file is unreadable, missing or from another log, they can still read the files around it. A read that reaches the
 // defect ends with an error.
 
-// found is what one file in the directory says about itself, as far as it can be read.
+// found is what one log file in the directory says about itself: where it begins and ends. Parts that could not be
+// read have an error.
 type found struct {
 	file    *logFile
 	begin   begin
@@ -88,7 +89,7 @@ func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	return r, nil
 }
 
-// commonID returns the log ID that most of the files have.
+// commonID returns the log ID that most of the readable files have. A file with another ID is not part of this log.
 func commonID(all []found) (id string) {
 	count := map[string]int{}
 	for _, f := range all {
@@ -122,8 +123,8 @@ func allFailed(files []*logFile) bool {
 	return true
 }
 
-// add appends file f to the log. before is the file before it; nil for the first. If f does not continue `before`, the
-// damage is noted.
+// add appends file f to the log. before is the file before it; nil for the first. If f does not begin where `before`
+// ends, add notes the damage.
 func (r *readable) add(before, f *found) {
 	switch {
 	case f.failed != nil:
@@ -135,7 +136,8 @@ func (r *readable) add(before, f *found) {
 		r.damage = append(r.damage, err)
 	case before == nil || before.failed != nil:
 	case before.noHead != nil:
-		// f stores the head of the log before f, so this is the end of the file before it.
+		// The end of the file `before` cannot be read. The file f stores the same values as the head of the log
+		// before it, so take them from f.
 		before.file.told = &head{Head: f.begin.before, epoch: f.begin.identity.Epoch}
 	case before.head.Head != f.begin.before:
 		f.file.seam = seamError(before, f)
@@ -196,7 +198,8 @@ func (r *readable) behind() {
 func (r *readable) finish(dir string, last *found) {
 	if last.failed != nil || last.noHead != nil {
 		r.beyond = r.damage[len(r.damage)-1]
-		for i := len(r.files) - 1; i > 0 && r.end.Sequence == 0; i-- { // the end of the newest intact file
+		// If the last file is damaged, the log ends where the newest intact file ends.
+		for i := len(r.files) - 1; i > 0 && r.end.Sequence == 0; i-- {
 			if f := r.files[i-1]; f.ended == nil {
 				if h, err := f.head(); err == nil {
 					r.end, r.id.Epoch = h.Head, h.epoch
@@ -268,7 +271,8 @@ func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	return missingFirst(l.dir, first.first)
 }
 
-// missingFirst returns the error for a log that begins after record 1 without a Pruned record that explains it.
+// missingFirst returns the error for a log whose first records are missing although no Pruned record says that they
+// were deleted.
 func missingFirst(dir string, first events.Sequence) error {
 	return &store.CorruptError{
 		Path: dir, At: 1, Next: first, Cause: fmt.Errorf("records before %d are missing, and no Pruned record that can be read says so", first),

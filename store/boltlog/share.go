@@ -68,7 +68,7 @@ func (l *Log) Share(first events.Sequence) (*store.SharedFile, error) {
 		}
 		shared, err := l.share(f)
 		if errors.Is(err, fs.ErrNotExist) && l.First() > first {
-			return nil, pruned(first) // the file was pruned meanwhile
+			return nil, pruned(first) // the file was pruned after the list was made
 		}
 		return shared, err
 	}

@@ -83,7 +83,9 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	path := filepath.Join(l.dir, fileName(s.Head.Sequence, snapshotSuffix))
 	encoded := encodeSnapshot(s, leastOf(&l.options))
 	if most := l.options.MaxBytes / snapshotShare; most > 0 && int64(len(encoded)) > most {
-		return l.keepSnapshots(0) // too large: the next start uses the newest self-contained file instead
+		// If the snapshot is too large, delete all: the next start then begins at the newest file that is readable by
+		// itself.
+		return l.keepSnapshots(0)
 	}
 	if err := disk.WriteFile(path, encoded); err != nil {
 		if disk.NoSpace(err) {

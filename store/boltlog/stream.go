@@ -48,7 +48,7 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 		}
 		run, err := f.run(stream, from, s.durable.Sequence)
 		if errors.Is(err, store.ErrPruned) && before == 0 {
-			continue // the file was pruned meanwhile
+			continue // the file was pruned meanwhile: begin with the next one
 		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", stream, err)
@@ -59,7 +59,7 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 			}
 			r, at, err := s.one(run.At(i), near)
 			if errors.Is(err, store.ErrPruned) && before == 0 {
-				break // the file was pruned meanwhile
+				break // the file was pruned meanwhile: begin with the next one
 			}
 			if err != nil {
 				return err
@@ -128,8 +128,8 @@ func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Seque
 		if !errors.As(err, &hole) {
 			return at, err
 		}
-		// The damaged sealed file may have records of the stream. The writer continues without them; the method Holes
-		// reports the file.
+		// The newest record of the stream may be in the damaged file. If the rest of that file has one, return it;
+		// otherwise search the other files. The method Holes reports the damaged file.
 		if run, err := hole.file.run(stream, 0, s.durable.Sequence); err == nil && run.Len() > 0 {
 			return run.At(run.Len() - 1), nil
 		}
@@ -140,7 +140,7 @@ func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Seque
 	}
 }
 
-// holeError is the error of a search when the wanted record may be in the damaged file `file`.
+// holeError says that a search must stop, because the wanted record may be in the damaged file `file`.
 type holeError struct {
 	file *logFile
 	error
@@ -152,8 +152,8 @@ func (e *holeError) Unwrap() error { return e.error }
 // object created at 12:00, only files are skipped whose objects were all created before 11:00.
 const apart = time.Hour
 
-// since returns the view without the oldest files, as far as all objects in these files were created more than `apart`
-// before born. These files have no records of an object created at born.
+// since returns the view without its oldest files, as far as all their objects were created more than `apart` before
+// born. An object created at born cannot have records in these files.
 func (s view) since(born events.Time) view {
 	if born == 0 {
 		return s
@@ -174,19 +174,20 @@ func (s view) newest(stream events.Stream, from events.Sequence) (events.Sequenc
 		}
 		run, err := f.run(stream, 0, from)
 		if errors.Is(err, store.ErrPruned) {
-			return 0, nil // the file was pruned meanwhile, and so were all earlier ones
+			return 0, nil // the file was pruned meanwhile, and with it all earlier ones: no record is left
 		}
 		if err != nil {
 			return 0, fmt.Errorf("read %s: %w", stream, err)
 		}
 		if hole := f.hole(); hole != nil {
-			return 0, &holeError{f, fmt.Errorf("read %s: %w", stream, hole)} // the damaged file may have a newer record
+			// The search must stop here, because the damaged file may have the wanted record.
+			return 0, &holeError{f, fmt.Errorf("read %s: %w", stream, hole)}
 		}
 		if run.Len() > 0 {
 			return run.At(run.Len() - 1), nil
 		}
 		if f.seam != nil {
-			// A newer record may be missing in the gap before this file.
+			// The search must stop here, because the wanted record may be one of those missing before this file.
 			return 0, fmt.Errorf("read %s: %w", stream, f.seam)
 		}
 	}

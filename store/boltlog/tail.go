@@ -36,16 +36,17 @@ type tail struct {
 	db      *bbolt.DB
 	file    *os.File // the same file, used to allocate space
 
-	head   head
-	fence  []byte       // the head in the file as this process wrote it last; another value means another writer
-	high   atomic.Int64 // bytes of the file that are in use after the last commit
-	recent atomic.Int64 // bytes of the newest chunks, whose pages the next commit may rewrite
+	head  head
+	fence []byte       // the head in the file as this process wrote it last; another value means another writer
+	high  atomic.Int64 // bytes of the file that are in use after the last commit
+	// Bytes of the newest chunks (stored groups of records), whose pages the next commit may rewrite
+	recent atomic.Int64
 
 	allocated int64 // bytes of the file that have blocks. Guarded by Log.space
 }
 
-// errFenced is the error of a commit when another process has written the log: the head in the newest file is not the
-// one that this process wrote last.
+// errFenced is the error of a commit if another process has written the log: the newest file then has another last
+// record than the one that this process wrote.
 var errFenced = fmt.Errorf("%w: the head of the tail is not the one that this process wrote", store.ErrFenced)
 
 // openTail opens a bbolt file for writing, or creates it. rotateBytes is the size at which a file is sealed, which
@@ -53,11 +54,12 @@ var errFenced = fmt.Errorf("%w: the head of the tail is not the one that this pr
 // them.
 func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 	options := &bbolt.Options{
-		Timeout:         time.Second,
-		NoFreelistSync:  true,                  // makes long readers and retention cheap
+		Timeout: time.Second,
+		// Commits do not store the list of free pages, so long readers and retention stay cheap
+		NoFreelistSync:  true,
 		FreelistType:    bbolt.FreelistMapType, // finds a run of free pages without a search
 		InitialMmapSize: int(2 * rotateBytes),  // large, as a remap would wait for all readers and block new ones
-		NoStatistics:    true,                  // nothing reads them
+		NoStatistics:    true,                  // nothing reads the statistics
 	}
 	var db *bbolt.DB
 	err := boltfile.Guard(func() (err error) { db, err = effects.openDB(path, 0o600, options); return err })
@@ -68,7 +70,7 @@ func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 	if t.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	// Measure first: a hole behind the used part of the file may stay.
+	// Measure before the disk blocks are allocated: only the used part needs blocks, and a hole behind it may stay.
 	if err := errors.Join(t.measure(), t.reallocate()); err != nil {
 		return nil, errors.Join(err, t.close(false))
 	}
@@ -133,8 +135,8 @@ func (t *tail) claim(was head, needs least) error {
 	return t.commit(nil, head{Head: was.Head, term: was.term + 1, epoch: was.epoch}, nil)
 }
 
-// raise stores in the file the minimum reader version that this process's records need, unless the file already needs
-// more. It must come before any other write.
+// raise stores in the file the minimum reader version that this process's records need; if the file needs more
+// already, it does nothing. It must come before any other write.
 func (t *tail) raise(needs least) error {
 	return t.update(func(tx *bbolt.Tx) error {
 		meta := tx.Bucket(metaBucket)
@@ -182,15 +184,15 @@ func (t *tail) commit(chunks []chunk.Chunk, after head, offsets map[string]event
 	return t.measure()
 }
 
-// update runs fn in a transaction and commits it. It does not use db.Update, which after a panic reads all pages again
-// in another goroutine; a fault there would end the process before the error is reported.
+// update runs fn in a transaction and commits it. db.Update is not used: after a panic it reads all pages again in
+// another goroutine, where a fault would end the process before the error is reported.
 func (t *tail) update(fn func(*bbolt.Tx) error) error {
 	return boltfile.Guard(func() error {
 		tx, err := t.db.Begin(true)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback() }() // after a commit this returns an error without meaning
+		defer func() { _ = tx.Rollback() }() // after a successful commit Rollback returns an error that means nothing
 		if err := fn(tx); err != nil {
 			return err
 		}

@@ -22,11 +22,11 @@ func (l *logReader) Usage() (bytes, free int64, err error) {
 	}
 	for _, e := range entries {
 		if !e.Type().IsRegular() || e.Name() == pruningName {
-			continue // the directory of a NATS server's store, or the file PRUNING
+			continue // does not count: a folder, such as a NATS server's store, and the file PRUNING
 		}
 		info, err := e.Info()
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // pruned or replaced meanwhile
+		case errors.Is(err, fs.ErrNotExist): // the file was pruned or replaced after ReadDir: it does not count
 		case err != nil:
 			return 0, 0, fmt.Errorf("measure the log: %w", err)
 		default:

@@ -65,7 +65,8 @@ func verify(want *verifier) (store.Report, error) {
 		if firsts, _ = listFiles(dir, fileSuffix); len(firsts) == 0 || firsts[0] == before {
 			return v.report, err
 		}
-		// A controller pruned (deleted) files before they were read: try again with the remaining ones.
+		// The oldest file has changed, so a controller has pruned (deleted) files before they were read: verify the
+		// remaining ones.
 	}
 }
 
@@ -119,7 +120,7 @@ func (v *verifier) log() error {
 	if held != nil && !errors.Is(held, store.ErrHeld) {
 		return held
 	}
-	firsts, err := listFiles(v.dir, fileSuffix) // again, to include a file that was sealed meanwhile
+	firsts, err := listFiles(v.dir, fileSuffix) // list again: the first list may lack a file that was begun meanwhile
 	if err != nil {
 		return err
 	}
@@ -178,8 +179,8 @@ func (v *verifier) oldest(first events.Sequence, beside error) error {
 	return errors.Join(beside, f.end(store.ErrClosed))
 }
 
-// mostTries is how often the newest file is read when other processes write it for short times. After that it counts as
-// one with a writer, and is not verified.
+// mostTries limits how often the newest file is read again because a process wrote it meanwhile. After that the file
+// counts as being written, and is not verified.
 const mostTries = 3
 
 // unwritten verifies the newest file (first record `first`) of a log that no process writes. If a process begins to
@@ -231,7 +232,7 @@ func (v *verifier) one(first events.Sequence, begins bool) error {
 	return nil
 }
 
-// harm adds damage to the report. At the first damage, it keeps the report so far, which is about the intact records
+// harm adds damage to the report. At the first damage it keeps the report so far, which is about the intact records
 // before it.
 func (v *verifier) harm(err error) {
 	if v.intact == nil {
@@ -257,11 +258,11 @@ func (v *verifier) writtenTail() {
 	if err == nil && len(v.verified) == 0 && v.intact == nil {
 		v.report.Identity, v.report.First = b.identity, f.first
 	}
-	_ = f.end(store.ErrClosed) // opened for reading
+	_ = f.end(store.ErrClosed) // the file was only read, so an error of end loses nothing
 }
 
-// conclude makes the checks that need all files (lost records, snapshots, records known elsewhere), and completes the
-// report.
+// conclude makes the checks that need the whole log (lost records, snapshots, records known from elsewhere), and
+// completes the report.
 func (v *verifier) conclude() error {
 	if first := v.report.First; first > 1 && v.cut < first && v.report.Written == 0 {
 		if v.intact == nil {
@@ -320,7 +321,7 @@ func (v *verifier) snapshots() {
 			err = fmt.Errorf("it says that it is of record %d", s.Head.Sequence)
 		}
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // replaced meanwhile
+		case errors.Is(err, fs.ErrNotExist): // the snapshot was replaced after the directory was listed: skip it
 		case events.OtherReader(err):
 			v.note("%s: the snapshot is not checked: %v", path, err)
 		case err != nil:
@@ -347,8 +348,8 @@ func (v *verifier) odd() {
 	}
 }
 
-// branches reports as notes the branches: folders with records that were cut off from the log, because another process
-// led without them.
+// branches reports as notes the branches. A branch is a folder with records that were cut off from the log, because
+// another process had become the writer and continued without them.
 func (v *verifier) branches() {
 	all, err := Branches(v.dir)
 	if err != nil {
@@ -365,7 +366,7 @@ func (v *verifier) note(format string, args ...any) {
 
 func hashStream(s events.Stream) uint32 {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte{byte(s.Kind)}) // never fails
+	_, _ = h.Write([]byte{byte(s.Kind)}) // a hash never returns an error
 	_, _ = io.WriteString(h, s.ID)
 	return h.Sum32()
 }
@@ -413,7 +414,7 @@ func (v *verifier) derived(f *logFile, x *index.Index, end store.Head) {
 		v.note("%s: one of the two meta pages is not valid: a commit after record %d did not end, or the page is damaged", f.path, end.Sequence)
 	}
 	if v.tail && !f.hasStoredIndex() {
-		return // the index of the newest file is stored only at an orderly stop
+		return // no complaint: the newest file has a complete index only after an orderly stop
 	}
 	err := regular.Check(f.indexPath())
 	switch {

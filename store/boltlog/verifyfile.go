@@ -24,7 +24,8 @@ func (v *verifier) pointer(f *logFile, h *events.Header) error {
 			return nil
 		}
 	} else if !seen && (h.Previous != 0 || v.intact != nil) {
-		return nil // the previous record is pruned, or was unknown when this record was written
+		// The previous record was pruned; or, after damage, the writer did not know the one in the damaged file.
+		return nil
 	}
 	if h.Previous != previous {
 		return f.corrupt(h.Sequence, fmt.Errorf("its previous pointer says %d, the last record of %s is %d", h.Previous, h.Stream, previous))

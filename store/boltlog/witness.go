@@ -49,7 +49,9 @@ func (l *Log) noteHeads() {
 	told := false
 	for {
 		now, err := l.noteHead(noted)
-		if err != nil && !told { // logged once, as HEAD only reveals a later loss, and the disk may be full for long
+		// Warn only once, not every 5 s: HEAD only serves to detect a later loss, and a full disk may stay full for
+		// long.
+		if err != nil && !told {
 			l.options.Logger.Warn("the newest head is not noted beside the log", slog.Any("error", err))
 		}
 		noted, told = now, err != nil
@@ -95,7 +97,8 @@ func readWitness(path string, id events.Identity) (events.Loss, error) {
 	return w.of(id), err
 }
 
-// witness is the content of a file that tells how far a log had got (HEAD, CLOSED, or a list of Jobs).
+// witness is the content of a file beside the log that tells which record the log once had: HEAD, CLOSED, or a .jobs
+// file.
 type witness struct {
 	logID string // empty if the file has no usable content
 	epoch uint64
@@ -224,7 +227,8 @@ func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets m
 			ahead(witnessed(id.Epoch, l.head), "there is a list of Jobs as of record %d")
 		}
 	}
-	// An offset (record up to which a consumer has read) becomes durable after that record.
+	// An offset (record up to which a consumer has read) becomes durable only after that record. So an offset after
+	// the end of the log proves that records were lost.
 	for _, consumer := range slices.Sorted(maps.Keys(offsets)) {
 		through := store.Head{Sequence: offsets[consumer]}
 		ahead(witnessed(id.Epoch, through), strings.ReplaceAll(fmt.Sprintf("the consumer %q had got through record", consumer), "%", "%%")+" %d")
@@ -246,7 +250,7 @@ func lost(path string, end events.Sequence, l events.Loss, says string) error {
 	}
 }
 
-// newestLoss returns the error about the newest lost record, of a list of errors about lost records.
+// newestLoss returns, of several errors about lost records, the one about the newest record.
 func newestLoss(all []error) error {
 	return slices.MaxFunc(all, func(a, b error) int {
 		x, y := lossOf(a), lossOf(b)
@@ -333,7 +337,7 @@ func indexEnd(path string) store.Head {
 	if err != nil || version != streamindex.Version {
 		return store.Head{}
 	}
-	d.Uvarint() // first record
+	d.Uvarint() // skip the first record
 	if head := d.Head(); !d.Bad {
 		return head
 	}
@@ -353,7 +357,7 @@ func listEnd(path string) (logID string, end store.Head) {
 		return "", store.Head{}
 	}
 	logID = d.Text()
-	d.Uvarint() // first record of the file
+	d.Uvarint() // skip the first record of the file
 	if end = d.Head(); d.Bad {
 		return "", store.Head{}
 	}

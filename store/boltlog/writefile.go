@@ -50,7 +50,7 @@ func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[
 			err = errors.Join(err, os.RemoveAll(t.path))
 		}
 	}()
-	t.db.NoSync = true // one sync at the end
+	t.db.NoSync = true // no sync for each commit; the whole file is synced once at the end
 	if err := t.begin(dir, b, spec.Term, nil); err != nil {
 		return end, id, err
 	}

@@ -69,7 +69,7 @@ func KeptName(head events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("manifests/%020d-%d", uint64(head), epoch)
 }
 
-// ofObject matches all object names except MANIFEST and KEY.
+// ofObject matches the names of all objects of a copy, except the two fixed names MANIFEST and KEY.
 var ofObject = regexp.MustCompile(`^(files/\d{20}-\d+(-[0-9a-f]{16})?\.(db|idx|jobs)|` +
 	`tail/\d{20}(-\d{20})?-\d+(-[0-9a-f]{16})?\.seg|manifests/\d{20}-\d+)$`)
 

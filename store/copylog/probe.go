@@ -33,7 +33,7 @@ const probed = "probe"
 // an error if a request fails that must succeed.
 func Try(ctx context.Context, p Place) (found Probe, err error) {
 	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
+	_, _ = rand.Read(random[:]) // it never returns an error
 	name := "probe-" + hex.EncodeToString(random[:])
 	began := time.Now()
 	if err := p.Put(ctx, name, strings.NewReader(probed), int64(len(probed))); err != nil {

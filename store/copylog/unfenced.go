@@ -37,7 +37,9 @@ func (u Unfenced) Replace(ctx context.Context, name string, content []byte, tag 
 	if now, err = u.Place.Replace(ctx, name, content, tag); now != "" || err != nil {
 		return now, err
 	}
-	is, now, err := ReadAll(ctx, u.Place, name, MostManifest) // the server returned no tag: read the new one
+	// The server gave no tag for the new version. So read the object to learn its tag, and check that nobody else
+	// wrote.
+	is, now, err := ReadAll(ctx, u.Place, name, MostManifest)
 	if err == nil && !bytes.Equal(is, content) {
 		err = fmt.Errorf("%s: %w", name, ErrChanged)
 	}

@@ -12,7 +12,7 @@ import (
 // disk. This matters after a failed write: ext4 then treats the page as clean and its blocks as written. A later write
 // to that page succeeds, but after a power cut the blocks are zeros (test/disk shows it).
 func Forget(f *os.File) error {
-	if err := f.Sync(); err != nil { // the kernel drops only pages that are synced
+	if err := f.Sync(); err != nil { // sync first, because the kernel drops only pages that are on the disk
 		return fmt.Errorf("sync what was written before: %w", err)
 	}
 	for {

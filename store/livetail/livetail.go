@@ -51,14 +51,15 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	commit := l.Log.Append(b, soon)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.kept) == 0 { // the log was closed meanwhile
+	if len(l.kept) == 0 { // Close has emptied the cache meanwhile
 		return commit
 	}
 	k := &l.kept[len(l.kept)-1]
 	k.bytes = weigh(b, commit.Bytes())
 	for l.bytes += k.bytes; l.bytes > l.limit && len(l.kept) > 1; l.kept = l.kept[1:] {
 		l.bytes -= l.kept[0].bytes
-		l.kept[0] = kept{} // frees the batch, although the array lives on
+		// Lets the garbage collector free the batch, although the slice's array still has its place.
+		l.kept[0] = kept{}
 	}
 	return commit
 }
@@ -95,7 +96,7 @@ func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.R
 	}
 }
 
-// readOn reads from the wrapped log, from record `from` on.
+// readOn yields the records from record `from` on, read from the wrapped log, because the cache lacks them.
 func (l *Log) readOn(ctx context.Context, from events.Sequence, yield func(events.Record, error) bool) {
 	for r, err := range l.Log.Read(ctx, from) {
 		if err == nil {

@@ -12,26 +12,28 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Taken Outcome = 1 // it counts, and changes the state of the stream
-	Waits Outcome = 2 // it is a part of a group of records, which counts once the last part comes
-	Void  Outcome = 3 // it does not count, and readers skip it
-	Newer Outcome = 4 // only a newer program can read it, so the reader must stop
+	Taken Outcome = 1 // the message counts, and changes the state of the stream
+	Waits Outcome = 2 // the message is a part of a group of records, which counts once the last part comes
+	Void  Outcome = 3 // the message does not count, and readers skip it
+	Newer Outcome = 4 // the message can be read only by a newer program, so the reader must stop
 )
 
 // Reasons why a message of the stream is void, in words for operators.
 const (
-	NoSegment  = "no segment"                      // not a message of a log, or damaged
-	StreamShut = "the stream is closed"            // a Closed message came before
-	OtherLog   = "of another log"                  // another log ID or epoch
-	OtherKey   = "of another key"                  // the writer has another KEY
-	NoClaim    = "no claim before it"              // records before the first claim of the stream
-	OldTerm    = "a claim of a term that was"      // its term is not above the newest term
-	LaterTerm  = "of a term without a claim"       // its term is above the newest: the reader has missed the claim
+	NoSegment  = "no segment"           // not a message of a log, or damaged
+	StreamShut = "the stream is closed" // an earlier message has closed the stream
+	OtherLog   = "of another log"       // the message has another log ID or epoch
+	OtherKey   = "of another key"       // the message is from a writer with another KEY
+	NoClaim    = "no claim before it"   // records before the first claim of the stream
+	// A claim must have a higher term (number of a writer) than all before it
+	OldTerm = "a claim of a term that was"
+	// It has a higher term (number of a writer) than the newest claim: the reader has missed a claim
+	LaterTerm  = "of a term without a claim"
 	NotWriter  = "of another writer"               // not from the writer of the newest claim
-	GivenBack  = "behind the release of its term"  // its writer has already released the term
-	OtherHead  = "not behind the head"             // its Before is not the head
-	Ahead      = "ahead of the head"               // its Before is after the head: the reader has missed a record
-	OutOfOrder = "a part that is not the next one" // not the next part of the group that waits
+	GivenBack  = "behind the release of its term"  // its writer has already given up its term
+	OtherHead  = "not behind the head"             // the group does not follow the last record (the head)
+	Ahead      = "ahead of the head"               // the group follows a record that the reader has missed
+	OutOfOrder = "a part that is not the next one" // parts of a group must come in order
 	BadRecords = "its records do not give its end" // wrong sequences, batches, identity or chain
 )
 
@@ -97,8 +99,8 @@ func Accept(s State, place uint64, data []byte, own events.ReaderVersion) (State
 	return next, v
 }
 
-// take returns the state after message m. If the verdict names a reason (Void), m does not count, and the state is
-// unchanged.
+// take returns the state of the stream after message m. If m does not count, the verdict's Void names the reason, and
+// the state is unchanged.
 func (s State) take(m Segment) (State, Verdict) {
 	switch {
 	case s.Closed:
@@ -177,7 +179,7 @@ func (s State) records(m Segment) (State, Verdict) {
 	return s, Verdict{Outcome: Taken, Segment: g}
 }
 
-// join appends part m of a group to w, the parts received before; it returns false if m is not the next part of that
+// join returns w, the parts of a group received so far, with part m added; false if m is not the next part of that
 // group.
 func join(w, m Segment) (Segment, bool) {
 	first := w.First + events.Sequence(len(w.Stored))

@@ -29,7 +29,7 @@ type backend struct {
 	directory  bool // place is a directory, in which other parts of the program may store files
 }
 
-// directories is the scheme that an address without scheme has: a directory with bbolt files.
+// directories is the scheme of an address that names none: a directory with bbolt files.
 const directories = "bolt"
 
 // backends has the backend for each scheme.
@@ -79,7 +79,7 @@ var backends = map[string]backend{
 // scheme matches the scheme of an address. A single letter before a colon is not a scheme.
 var scheme = regexp.MustCompile(`^([a-z][a-z0-9+-]+):`)
 
-// find returns the backend of an address, and the address without the scheme.
+// find returns the backend for the scheme of an address, and the address without the scheme.
 func find(address string) (of backend, place string, err error) {
 	name, place := directories, address
 	if m := scheme.FindStringSubmatch(address); m != nil {

@@ -31,7 +31,8 @@ func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err == nil { // the entry may have been replaced between Lstat and open
+	// Check again: another file may have taken the place of the checked one between Lstat and open.
+	if info, err = f.Stat(); err == nil {
 		err = odd(path, info)
 	}
 	if err != nil {
@@ -57,7 +58,7 @@ func Read(path string, most int64) (content []byte, err error) {
 	content = make([]byte, info.Size())
 	n, err := io.ReadFull(f, content)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil // the file was truncated meanwhile
+		err = nil // the file became shorter while it was read: return the rest without an error
 	}
 	return content[:n], err
 }

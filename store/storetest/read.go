@@ -99,7 +99,7 @@ func longReader(t *testing.T, open Open) {
 			t.Fatalf("record %d, want %d", r.Sequence, want)
 		}
 		if want == 3 || want == 300 {
-			fill(w, 300) // waits until these records are durable; meanwhile this reader is paused
+			fill(w, 300) // this reader pauses until the 300 batches are durable
 		}
 		want++
 	}

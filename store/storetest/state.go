@@ -74,7 +74,7 @@ func offsets(t *testing.T, open Open) {
 			t.Fatal(err)
 		}
 	}
-	fill(w, 200) // over several files; the offset of the consumer kube is set only once
+	fill(w, 200) // fill several files: the offset of kube, which is set only once, must be found in later files, too
 	if err := log.SetOffset("nats", 17); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func offsets(t *testing.T, open Open) {
 		}
 	}
 	check("at once")
-	log = reopen() // nothing was appended after SetOffset, so Close must store the offset
+	log = reopen() // no batch was appended after SetOffset, so only Close can have stored the offset
 	check("after reopening")
 	fill(NewWriter(t, log), 200)
 	log = reopen()

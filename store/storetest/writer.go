@@ -100,7 +100,8 @@ func (w *Writer) Batch(items ...Item) events.Batch {
 			Facts: item.Facts, Evidence: item.Evidence,
 		}
 		binary.BigEndian.PutUint64(r.FactsSalt[:], uint64(w.next))
-		if !reflect.DeepEqual(r.Evidence, events.Evidence{}) { // the salt of missing evidence is not stored
+		// A record without evidence is stored without a salt for it.
+		if !reflect.DeepEqual(r.Evidence, events.Evidence{}) {
 			binary.BigEndian.PutUint64(r.EvidenceSalt[:], ^uint64(w.next))
 		}
 		w.last[item.Stream] = w.next

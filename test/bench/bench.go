@@ -69,17 +69,18 @@ func (c *Config) setDefaults() error {
 // bench has what all laps share: the control plane, the simulated kubelets, and the stopwatch, which notes when things
 // happen. A lap is one workload, run once by one contender (one of the two controllers that are compared).
 type bench struct {
-	config     Config
-	dir        string
-	cp         *controlplane.ControlPlane
-	client     kubernetes.Interface // client of an administrator, without a rate limit
-	watch      *stopwatch
-	line       line                // process that simulates the network of the setting
-	pin        func(pid int) error // moves a contender to processors of its own; nil if it shares those of the server
+	config Config
+	dir    string
+	cp     *controlplane.ControlPlane
+	client kubernetes.Interface // client of an administrator, without a rate limit
+	watch  *stopwatch
+	line   line // process that simulates the network between contenders and server; see type line
+	// Moves a contender (a compared controller) to processors of its own; nil if it shares those of the server
+	pin        func(pid int) error
 	contenders []*contender
 	observer   *contender // a Jobledger that only observes while the built-in runs Jobs; nil: none
 	namespaces int        // number of namespaces so far
-	audited    int64      // the offset up to which the audit log was read
+	audited    int64      // offset in the audit log's file up to which it was read
 }
 
 // auditPolicy makes the API server write each request of the contenders (the compared controllers) into its audit log
@@ -126,7 +127,7 @@ func Run(ctx context.Context, config Config) (report *Report, err error) {
 	g.Go(func() error {
 		var err error
 		if report, err = b.all(ctx, workloads); err == nil {
-			cancel() // all other goroutines end with ctx, also after an error
+			cancel() // when ctx ends, all other goroutines end, also after an error
 		}
 		return err
 	})
@@ -297,7 +298,8 @@ func (b *bench) warmUp(ctx context.Context) error {
 	return err
 }
 
-// all runs every workload in every round. In each round the contenders (the compared controllers) take turns.
+// all runs every workload in every round. In each round both contenders (the compared controllers) run the workload,
+// one after the other.
 func (b *bench) all(ctx context.Context, workloads []*workload) (*Report, error) {
 	report := &Report{
 		At: time.Now().UTC().Truncate(time.Second), Quick: b.config.Quick, Setting: b.config.Setting, Rounds: b.config.Rounds, Kubernetes: b.cp.Version(),

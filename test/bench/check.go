@@ -35,7 +35,7 @@ func (r *run) check(ctx context.Context) (found, error) {
 	return f, nil
 }
 
-// inWords joins the first five errors, and says how many more there are.
+// inWords joins the first five descriptions of errors, and says how many more there are.
 func inWords(wrong []string) string {
 	const most = 5
 	if n := len(wrong); n > most {
@@ -75,7 +75,7 @@ func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) (f found) {
 	return f
 }
 
-// status returns what is wrong in the status of a Job of this shape.
+// status returns how the status of a Job differs from the outcome that this shape (description of a Job) expects.
 func (s shape) status(job *batchv1.Job) (wrong []string) {
 	t := &job.Status
 	if !finished(job) || t.CompletionTime == nil {
@@ -107,8 +107,8 @@ func (s shape) status(job *batchv1.Job) (wrong []string) {
 	return wrong
 }
 
-// made returns what is wrong with the pods of a Job of this shape. It also adds to f how many pods are duplicate and
-// lost.
+// made returns how the pods of a Job differ from the outcome that this shape (description of a Job) expects. It also
+// adds to f how many pods are duplicate and lost.
 func (s shape) made(pods []*corev1.Pod, f *found) (wrong []string) {
 	phases, succeeded, kept := map[corev1.PodPhase]int{}, map[string]int{}, 0
 	for _, p := range pods {

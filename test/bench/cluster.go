@@ -54,9 +54,10 @@ const (
   else "` + controlplane.OutcomeSucceed + `" end`
 )
 
-// queries returns two jq queries for kwok: how a pod ends, and how long it runs (see controlplane.Options).
+// queries returns two jq queries, with which the simulator kwok decides how a pod ends and how long it runs (see
+// controlplane.Options).
 func (s Setting) queries() (outcome, runFor string) {
-	const long = 20 // number of quantiles that stand for the log-normal run times
+	const long = 20 // kwok draws one of 20 quantiles in place of a log-normal run time
 	var times []string
 	for i := range long {
 		quantile := math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/long-1)
@@ -67,8 +68,8 @@ func (s Setting) queries() (outcome, runFor string) {
 	return fmt.Sprintf(outcomeQuery, seed, failOne), fmt.Sprintf(runForQuery, seed, strings.Join(times, ","), 3*long)
 }
 
-// drawn sets the expected number of failed pods in the shapes, for Jobs for which kwok decided it: it counts the failed
-// pods.
+// drawn sets the expected number of failed pods in the shapes (descriptions of Jobs) for which kwok decided it at
+// random: it counts the pods that failed.
 func drawn(shapes []shape, pods []corev1.Pod) {
 	failed := map[string]int{}
 	for i := range pods {

@@ -33,7 +33,7 @@ var contenders = []string{Ours, Builtin}
 // control.
 const group = "system:serviceaccounts:kube-system"
 
-// contender is one of the compared controllers, ready to be started.
+// contender is one of the compared controllers (Jobledger, the built-in one), ready to be started.
 type contender struct {
 	name       string
 	program    string
@@ -78,7 +78,8 @@ func (b *bench) newContender(ctx context.Context, name, program string) (*conten
 	return c, nil
 }
 
-// named returns a function that returns role, the name of a ClusterRole that exists in every cluster.
+// named returns a function that returns role: the name of a ClusterRole that every cluster has, so nothing need be
+// created.
 func named(role string) func(context.Context, *controlplane.ControlPlane) (string, error) {
 	return func(context.Context, *controlplane.ControlPlane) (string, error) { return role, nil }
 }
@@ -121,7 +122,7 @@ func (c *contender) start(dir string, flags ...string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	defer out.Close() // the child process has its own copy of the file
+	defer out.Close() // the child process keeps its own copy open
 	cmd := exec.Command(c.program, append(c.args(dir), flags...)...)
 	cmd.Dir = dir
 	cmd.Stdout, cmd.Stderr = out, out
@@ -130,7 +131,7 @@ func (c *contender) start(dir string, flags ...string) (*process, error) {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	p := &process{contender: c, pid: cmd.Process.Pid, output: out.Name(), ended: make(chan struct{})}
-	go func() { // ends with the process
+	go func() { // this goroutine ends when the process ends
 		p.err = <-ended
 		close(p.ended)
 	}()
@@ -142,7 +143,7 @@ func (c *contender) start(dir string, flags ...string) (*process, error) {
 	return p, nil
 }
 
-// kill ends the process at once.
+// kill ends the process at once, with SIGKILL, so that it cannot stop in order.
 func (p *process) kill() error {
 	if err := child.Signal(p.pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("kill %s: %w", p.name, err)
@@ -161,7 +162,7 @@ func (p *process) stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return errors.Join(fmt.Errorf("%s does not stop: %w", p.name, context.Cause(ctx)), p.kill())
 	}
-	// The built-in controller has no orderly stop; the signal ends it at once.
+	// An error is expected from the built-in controller: it has no orderly stop, so the signal ends it at once.
 	if p.err != nil && p.name != Builtin {
 		return fmt.Errorf("%s was to stop in good order: %w\n%s", p.name, p.err, p.tail())
 	}
@@ -171,7 +172,7 @@ func (p *process) stop(ctx context.Context) error {
 // watch returns a context that ends with ctx, or when the process ends; its cause then says that the process ended.
 func (p *process) watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	go func() { // ends with the process or the context
+	go func() { // this goroutine ends when the process or the context ends
 		select {
 		case <-p.ended:
 			cancel(fmt.Errorf("%s ended by itself (%w)\n%s", p.name, p.err, p.tail()))

@@ -84,7 +84,7 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 	wall, pods := lap.Figures[keyWall], float64(lap.Pods)
 	most := map[string]float64{
 		"create pods": 1, "patch pods": 1, "update jobs/status": (m.writes*float64(lap.Jobs) + m.progress(lap)) / pods,
-		// The API server may end watches at any time, so the number of watches has no limit.
+		// Watches have no limit, because the API server may end them at any time.
 		"watch pods": math.Inf(1), "watch jobs": math.Inf(1), "watch cronjobs": math.Inf(1),
 	}
 	if lap.Runs > 0 {
@@ -112,8 +112,8 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 	return lines
 }
 
-// progress returns how many status writes are allowed in a lap beyond the fixed number for each Job. They depend on how
-// long the lap took.
+// progress returns how many status writes are allowed in a lap (one run of a workload) in addition to those that each
+// Job needs. Longer laps may have more.
 func (m limit) progress(lap *Lap) float64 {
 	wall, held := lap.Figures[keyWall], float64(lap.Pods)/manyHeld
 	if m.life {

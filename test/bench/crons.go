@@ -46,7 +46,7 @@ func cronJobs(ctx context.Context, r *run, s sizes) error {
 	if err := r.rest(ctx); err != nil {
 		return err
 	}
-	for i := range s[1] { // the name of a Job ends with its due time in minutes
+	for i := range s[1] { // the name of a CronJob's Job ends with its due time in minutes
 		r.crons.runs = append(r.crons.runs, shape{name: fmt.Sprintf("due-%d-%d", i, r.crons.due.Unix()/60), pods: 1, parallelism: 1})
 	}
 	for _, s := range r.foretell(r.crons.runs) {
@@ -61,7 +61,7 @@ func cronJobs(ctx context.Context, r *run, s sizes) error {
 
 // createCrons creates n CronJobs, several at a time. change edits each CronJob before it is created.
 func (r *run) createCrons(ctx context.Context, prefix string, n int, change func(*batchv1.CronJob)) error {
-	utc := "Etc/UTC" // without a zone the built-in uses the machine's zone
+	utc := "Etc/UTC" // the built-in controller would otherwise use the machine's time zone
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(16)
 	for i := range n {
@@ -83,7 +83,7 @@ func (r *run) createCrons(ctx context.Context, prefix string, n int, change func
 	return g.Wait()
 }
 
-// until waits until the time at.
+// until waits until the time `at`, or returns an error if ctx ends before.
 func until(ctx context.Context, at time.Time) error {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
@@ -95,7 +95,8 @@ func until(ctx context.Context, at time.Time) error {
 	}
 }
 
-// burst waits until all CronJobs that are due have run, and adds the figures that are measured from their due time on.
+// burst waits until the Jobs of all due CronJobs have ended, and then adds the figures that are measured from the due
+// time on.
 func burst(ctx context.Context, r *run, _ sizes) error {
 	if err := r.finish(ctx); err != nil {
 		return err
@@ -130,7 +131,7 @@ func (r *run) dueTimes() {
 	r.extra[keyLastPod], r.extra[keyLastFinish] = milliseconds(pod), milliseconds(end)
 }
 
-// wrong returns what is wrong in the status of the CronJobs.
+// wrong returns how the statuses of the CronJobs differ from what is expected.
 func (c *crons) wrong(all []batchv1.CronJob) (wrong []string) {
 	ran := 0
 	for i := range all {

@@ -20,7 +20,7 @@ var runTimes = []func(*rand.Rand) time.Duration{
 	},
 }
 
-// failOne is the rate of failures: one of 20 pods fails, in a Job for which no number of failures is set.
+// failOne is the rate of failures in a Job for which no number of failures is set: one of 20 pods fails.
 const failOne = 20
 
 // fates returns how one pod of a Job lives: how long it runs, and whether it fails. With it, both compared controllers
@@ -28,15 +28,16 @@ const failOne = 20
 // the order in which they are seen. before is the number of earlier pods with the same place.
 type fates func(place string, before int) kubelet.Fate
 
-// alike is a fates function: all pods of the Job end at once, and succeed.
+// alike is a function of type fates: each pod ends at once and succeeds.
 func alike(string, int) kubelet.Fate { return kubelet.Fate{} }
 
-// fates returns the function that says how the pods of a shape live. The seed of the setting determines it.
+// fates returns the function that decides how long each pod of a shape (description of a Job) runs, and whether it
+// fails. It depends only on the shape and the seed of the setting.
 func (s Setting) fates(of shape) fates {
 	if of.alike {
 		return alike
 	}
-	failing := map[string]bool{} // indexes of which the first pod fails, if the shape sets how many there are
+	failing := map[string]bool{} // indexes whose first pod fails, if the shape sets how many such indexes there are
 	for _, i := range s.random(of.name, "failing", 0).Perm(int(of.pods))[:of.fail] {
 		failing[strconv.Itoa(i)] = of.perIndex
 	}
@@ -54,7 +55,8 @@ func (s Setting) fates(of shape) fates {
 	}
 }
 
-// random returns the random numbers from which the life of one pod is drawn. place and before are those of type fates.
+// random returns the source of random numbers for one pod, which depends on the seed, the Job, the pod's place and
+// before; see type fates.
 func (s Setting) random(job, place string, before int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(job + "/" + place + "/" + strconv.Itoa(before))) // it never returns an error

@@ -154,7 +154,7 @@ func format(v float64) string {
 	return strconv.FormatFloat(v, 'f', min(digits, 4), 64)
 }
 
-// round rounds to the digits that format prints.
+// round rounds v to the three digits that format prints.
 func round(v float64) float64 {
 	r, _ := strconv.ParseFloat(format(v), 64) // format always returns a number
 	return r

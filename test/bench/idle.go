@@ -42,7 +42,7 @@ func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 }
 
 // again restarts the contender (a compared controller), and measures for some seconds what it costs while idle.
-// Jobledger is restarted twice: with its log, then without.
+// Jobledger is restarted twice: first it keeps its log, then the log is removed.
 func (r *run) again(ctx context.Context, lap *Lap, seconds int) error {
 	warm, err := r.idleAgain(ctx, seconds)
 	if err != nil {

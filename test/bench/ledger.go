@@ -24,7 +24,7 @@ type ledger struct {
 
 const boltMagic = 0xED0CDAED
 
-// ledgerIn returns what the log in dir has cost so far, summed over its files.
+// ledgerIn returns what Jobledger's log in dir has cost so far, such as its commits, summed over its files.
 func ledgerIn(dir string) (ledger, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	if err == nil && len(files) == 0 {

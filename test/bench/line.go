@@ -51,7 +51,7 @@ func (b *bench) startLine(host string) (err error) {
 	return nil
 }
 
-// through returns a client configuration with which a controller reaches the API server through the simulated network.
+// through returns a copy of config with which a controller reaches the API server through the simulated network.
 func (l *line) through(config *rest.Config) *rest.Config {
 	if l.host != "" {
 		config = rest.CopyConfig(config)

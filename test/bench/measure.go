@@ -34,7 +34,7 @@ type Lap struct {
 	found
 }
 
-// found says what is wrong in the outcome of a workload.
+// found is what check has found: how the outcome of a workload differs from the expected one.
 type found struct {
 	// Wrong describes the errors in words; empty: nothing is wrong. A lap with errors has no figures.
 	Wrong string `json:"wrong,omitempty"`
@@ -69,7 +69,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
 		return Lap{found: lap.found}, err
 	}
-	lap.Pods = r.pods() // check may have changed how many failed pods are expected
+	lap.Pods = r.pods() // after check, because check may have set how many failed pods are expected
 	for _, s := range r.shapes {
 		lap.Failed += s.fail
 	}
@@ -91,7 +91,8 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 		lap.Figures[keyStatus] += lap.Requests[verb+" jobs/status"] * pods / float64(max(1, lap.Jobs))
 	}
 	for what, n := range lap.Requests {
-		// the API server may end a watch in a burst; to open it again is not counted
+		// Watches are not counted, because the API server may end one in a burst, and the controller must then open
+		// it again.
 		if !strings.HasPrefix(what, "watch ") {
 			lap.Figures[keyRequests] += n
 		}
@@ -99,7 +100,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	return lap, nil
 }
 
-// orWrong adds to an error what is wrong with the Jobs at the moment; often that is the cause.
+// orWrong adds to err what is wrong with the Jobs now. After a timeout, for example, that is often the cause.
 func (r *run) orWrong(ctx context.Context, err error) error {
 	found, checking := r.check(context.WithoutCancel(ctx))
 	if found.Wrong == "" {
@@ -116,7 +117,7 @@ func (r *run) pods() (n int) {
 	return n
 }
 
-// point has the costs of one run up to one moment.
+// point has what one run of a workload has cost from its start up to one moment.
 type point struct {
 	mark
 	ledger   ledger
@@ -154,7 +155,8 @@ func quantile(all []time.Duration, percent int) time.Duration {
 // costs adds the figures that come from the kernel and from the log. before and after are the costs at the beginning
 // and the end, and pods is the number of pods.
 func (r *run) costs(figures map[string]float64, before, after point, pods float64) {
-	// Add what a killed process used. The counters of its successor began at zero.
+	// A killed process's usage is in neither mark, and the counters of its successor began at zero. So add what it
+	// used.
 	cpu := r.gone.cpu + after.contender.cpu - before.contender.cpu
 	written := r.gone.written + after.contender.written - before.contender.written
 	figures[keyCPU] = milliseconds(cpu) / pods
@@ -181,8 +183,8 @@ func (r *run) costs(figures map[string]float64, before, after point, pods float6
 	}
 }
 
-// others returns the share of the machine that processes outside the bench used between two marks (usages at a moment).
-// gone is the CPU time of the bench's processes that were killed; they are in neither mark.
+// others returns which share of the machine's CPU time was used by processes outside the bench, between two marks
+// (usages at a moment). gone is the CPU time of the bench's processes that were killed, which neither mark has.
 func others(before, after mark, gone time.Duration) float64 {
 	own := gone
 	for _, p := range [][2]usage{

@@ -33,8 +33,8 @@ func halves() (server, contender unix.CPUSet, err error) {
 	return server, contender, nil
 }
 
-// pin restricts a process, and the processes that it starts later, to some processors. A thread that is created in the
-// meantime may escape, so pin repeats until all threads are restricted.
+// pin restricts a process, and all that it starts later, to some processors. A thread that is created meanwhile may
+// escape. So pin repeats until it finds only restricted threads.
 func pin(pid int, to unix.CPUSet) error {
 	for again := true; again; {
 		again = false

@@ -12,7 +12,7 @@ import (
 // tick is the unit of CPU times in /proc: USER_HZ, which is 100 on every platform that Go supports.
 const tick = 10 * time.Millisecond
 
-// usage is what a process has used since it started.
+// usage is what a process has used since it started, as the kernel counts it.
 type usage struct {
 	cpu     time.Duration // user and system time
 	written uint64        // bytes that it made the kernel write to disks
@@ -28,9 +28,10 @@ func usageOf(pid int) (usage, error) {
 	if err != nil {
 		return u, fmt.Errorf("read what process %d has used: %w", pid, err)
 	}
-	// The second field is the name of the program in parentheses, and may contain spaces and parentheses.
+	// Skip to the last parenthesis: the second field is the program's name in parentheses, and may contain spaces and
+	// parentheses.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	const utime, stime = 11, 12 // positions after the name; proc(5) calls them fields 14 and 15
+	const utime, stime = 11, 12 // indexes in fields, which begins after the name; proc(5) calls them fields 14 and 15
 	for _, i := range []int{utime, stime} {
 		ticks, err := strconv.ParseUint(fields[i], 10, 64)
 		if err != nil {
@@ -47,7 +48,7 @@ func usageOf(pid int) (usage, error) {
 	if u.peak, err = lineOf(dir+"status", "VmHWM:"); err != nil {
 		return u, err
 	}
-	u.rss, u.peak = u.rss<<10, u.peak<<10 // they are in KiB
+	u.rss, u.peak = u.rss<<10, u.peak<<10 // the file has them in KiB
 	program, err := programOf(pid)
 	u.rss, u.peak = u.rss-min(u.rss, program), u.peak-min(u.peak, program)
 	return u, err
@@ -73,7 +74,8 @@ func residentOf(maps, file string) (sum uint64, err error) {
 	own := false
 	for line := range strings.Lines(maps) {
 		fields := strings.Fields(line)
-		if !strings.HasSuffix(fields[0], ":") { // first line of a mapping: addresses, …, file
+		// A line without a colon is the first one of a mapping: addresses, …, file.
+		if !strings.HasSuffix(fields[0], ":") {
 			own = len(fields) > 5 && strings.Join(fields[5:], " ") == file
 		} else if own && fields[0] == "Rss:" {
 			kib, err := strconv.ParseUint(fields[1], 10, 64)
@@ -104,8 +106,8 @@ func lineOf(path, name string) (uint64, error) {
 	return 0, fmt.Errorf("read %s: there is no %s", path, name)
 }
 
-// machine is the CPU time of all processors: in total, and of this busy. Time that the hypervisor gave to other
-// machines counts as busy, because it was not available here.
+// machine is the CPU time of all processors, in total (all) and without idle time (busy). Time that the hypervisor
+// gave to other machines counts as busy, because it was not available here.
 type machine struct{ all, busy time.Duration }
 
 func machineNow() (machine, error) {

@@ -68,7 +68,7 @@ func (o *Outcome) summarise() {
 			collect(figures, lap.Figures)
 			collect(requests, lap.Requests)
 		}
-		for kind := range requests { // if a round has no request of this kind, it counts as 0
+		for kind := range requests { // a round without requests of this kind counts as 0
 			for len(requests[kind]) < right {
 				requests[kind] = append(requests[kind], 0)
 			}

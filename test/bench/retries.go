@@ -44,7 +44,8 @@ func (r *retries) see(pod *corev1.Pod, of shape, first bool, now time.Time) {
 	backoff := firstBackoff << r.failed
 	if of.perIndex {
 		before, err := strconv.Atoi(pod.Annotations[batchv1.JobIndexFailureCountAnnotation])
-		if err != nil || before > 0 { // the index failed a second time, which is its limit
+		// Do not measure if the index failed before (two failures are its limit), or its annotation cannot be read.
+		if err != nil || before > 0 {
 			return
 		}
 		backoff = firstBackoff

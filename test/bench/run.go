@@ -121,8 +121,8 @@ func (r *run) create(ctx context.Context, shapes ...shape) error {
 	return g.Wait()
 }
 
-// foretell notes which Jobs will be created and which outcome is expected. It returns the shapes with their expected
-// failures.
+// foretell notes, before Jobs of these shapes (descriptions of Jobs) are created, which outcome each must have. It
+// returns the shapes with their expected failures.
 func (r *run) foretell(shapes []shape) []shape {
 	shapes = slices.Clone(shapes)
 	for i := range shapes {
@@ -142,8 +142,8 @@ func (r *run) createIn(ctx context.Context, namespace string, s shape) error {
 	return nil
 }
 
-// await waits until done returns true for what was seen in the workload's namespace. It returns an error if the
-// contender ends.
+// await waits until done returns true for what the stopwatch has seen in the workload's namespace. If the contender's
+// process ends before, it returns an error.
 func (r *run) await(ctx context.Context, done func(*field) bool) error {
 	return r.awaitIn(ctx, r.namespace, done)
 }
@@ -162,10 +162,10 @@ func (r *run) finish(ctx context.Context) error {
 	return nil
 }
 
-// quiet is how long a controller must send no request until it counts as idle.
+// quiet is how long a controller must have sent no request to count as idle.
 const quiet = time.Second
 
-// rest waits until the contender (a compared controller) sends no requests any more, because what it writes after the
+// rest waits until the contender (a compared controller) sends no requests any more. What it still writes after the
 // end of a Job is part of its cost.
 func (r *run) rest(ctx context.Context) error {
 	poll := time.NewTicker(quiet / 10)
@@ -222,7 +222,8 @@ func (r *run) clearIn(ctx context.Context, namespace string) error {
 	if err != nil {
 		return fmt.Errorf("list what is left: %w", err)
 	}
-	for i := range left.Items { // pods with a finalizer are left only after a wrong outcome
+	// Pods with a finalizer are left only after a wrong outcome. Remove it, or they would never be deleted.
+	for i := range left.Items {
 		pod := &left.Items[i]
 		pod.Finalizers = nil
 		if _, err := r.client.CoreV1().Pods(namespace).Update(ctx, pod, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
@@ -232,7 +233,7 @@ func (r *run) clearIn(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// mark is what all processes have used at one moment.
+// mark is what all processes of the bench have used up to one moment.
 type mark struct {
 	at        time.Time
 	machine   machine

@@ -45,7 +45,8 @@ const (
 
 const loopback = "loopback"
 
-// networks are the networks that a setting can name. The names are round trips, twice the delay.
+// networks are the simulated networks that a setting can name. A name is the time of a round trip: "2ms" has a delay
+// of 1 ms in each direction.
 var networks = map[string]link.Line{
 	loopback: {},
 	"2ms":    {Delay: time.Millisecond},

@@ -23,7 +23,7 @@ type stopwatch struct {
 	fields map[string]*field
 }
 
-// field is what happened in one namespace.
+// field is what the stopwatch has seen in one namespace.
 type field struct {
 	jobs    map[string]*timing
 	pods    map[types.UID]*podSeen
@@ -61,21 +61,22 @@ type podSeen struct {
 
 func newStopwatch() *stopwatch { return &stopwatch{fields: map[string]*field{}} }
 
-// open starts to note what happens in a namespace.
+// open makes the stopwatch note, from now on, what happens in a namespace.
 func (s *stopwatch) open(namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fields[namespace] = &field{jobs: map[string]*timing{}, pods: map[types.UID]*podSeen{}, changed: make(chan struct{})}
 }
 
-// shut ends the notes about a namespace, and drops them.
+// shut makes the stopwatch note nothing more about a namespace, and drops its notes.
 func (s *stopwatch) shut(namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.fields, namespace)
 }
 
-// in calls f with the notes about a namespace, unless shut was called for it. Then it wakes all callers of await.
+// in calls f with the notes about a namespace, and then wakes all callers of await. If shut was called for the
+// namespace, it does nothing.
 func (s *stopwatch) in(namespace string, f func(*field)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +87,8 @@ func (s *stopwatch) in(namespace string, f func(*field)) {
 	}
 }
 
-// job returns the times of a Job. It creates the entry if necessary, because a pod of the Job may be seen before the
-// create of the Job is answered.
+// job returns the times of a Job. If there is no entry it creates one, because a pod of the Job may be seen before
+// the create of the Job is answered.
 func (f *field) job(name string) *timing {
 	t := f.jobs[name]
 	if t == nil {
@@ -198,7 +199,7 @@ func (s *stopwatch) jobChanged(job *batchv1.Job) {
 	now := time.Now()
 	s.in(job.Namespace, func(f *field) {
 		t := f.job(job.Name)
-		if t.asked.IsZero() { // a CronJob's Job, created by the contender
+		if t.asked.IsZero() { // a CronJob's Job, created by the contender: the bench sent no create request
 			t.asked, t.created = now, now
 		}
 		if t.finished.IsZero() && finished(job) {
@@ -253,7 +254,8 @@ func (s *stopwatch) follow(ctx context.Context, client kubernetes.Interface) (wa
 	}, nil
 }
 
-// await returns when done returns true for the notes about the namespace. It calls done after each change there.
+// await returns when done returns true for the notes about the namespace; it calls done again after each change
+// there.
 func (s *stopwatch) await(ctx context.Context, namespace string, done func(*field) bool) error {
 	for {
 		s.mu.Lock()

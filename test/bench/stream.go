@@ -24,7 +24,7 @@ func streamed(ctx context.Context, r *run, s sizes) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
 	begun := make(chan struct{})
-	go func() { // ends with ctx
+	go func() { // this goroutine ends when ctx ends
 		err := r.listen(ctx, begun)
 		if err != nil {
 			cancel(err)
@@ -57,7 +57,7 @@ func (r *run) listen(ctx context.Context, begun chan<- struct{}) error {
 		return fmt.Errorf("find the NATS server of %s: %w", r.contender.name, err)
 	}
 	secret, err := os.ReadFile(filepath.Join(logIn(r.dir), "NATS.reader"))
-	// older programs, which can be compared with this one, have no such file
+	// If the program is an older one, which can be compared with this one, the file does not exist.
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the secret for readers of %s: %w", r.contender.name, err)
 	}

@@ -189,7 +189,8 @@ func failures(ctx context.Context, r *run, s sizes) error {
 	return r.finish(ctx)
 }
 
-// killed kills the measured controller in the middle of a Job, and restarts it at once.
+// killed kills the measured controller in the middle of a large Job, restarts it at once, and so measures how it
+// recovers.
 func killed(ctx context.Context, r *run, s sizes) error {
 	if err := r.create(ctx, large(s, false)); err != nil {
 		return err
@@ -208,7 +209,8 @@ func killed(ctx context.Context, r *run, s sizes) error {
 	if r.process, err = r.contender.start(r.dir); err != nil {
 		return err
 	}
-	// The requests that the killed process had sent arrive before the new process starts.
+	// The requests that the killed process had sent arrive before the new process starts. So a pod that is seen after
+	// this count comes from the new process.
 	before := 0
 	r.watch.in(r.namespace, func(f *field) { before = len(f.pods) })
 	if err := r.await(ctx, func(f *field) bool { return len(f.pods) > before || f.over(len(r.shapes)) }); err != nil {
@@ -238,7 +240,7 @@ func beside(ctx context.Context, r *run, s sizes) error {
 	return r.finish(ctx)
 }
 
-// every calls f with 0 to n-1, one call in each interval. It stops when ctx ends.
+// every calls f(0), f(1), …, f(n-1), one call in each interval. It stops when ctx ends.
 func every(ctx context.Context, interval time.Duration, n int, f func(i int) error) error {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()

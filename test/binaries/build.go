@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// build holds what is needed to build one program.
+// build is one program, with what is needed to build it.
 type build struct {
 	program
 	version  string
@@ -23,8 +23,8 @@ type build struct {
 	dir      string
 }
 
-// run builds the program into a temporary file, renames the file, and then writes the stamp. So a stamp always
-// describes the program beside it.
+// run builds the program into a temporary file, and renames the file. Then it writes the stamp: a file beside the
+// program that says from which version and with which flags the program was built.
 func (b build) run(ctx context.Context, p *progress) error {
 	stamp := stampPath(b.dir, b.label())
 	if err := os.Remove(stamp); err != nil && !os.IsNotExist(err) {
@@ -47,7 +47,7 @@ func (b build) run(ctx context.Context, p *progress) error {
 	return os.WriteFile(stamp, []byte(b.stamp(b.version)), 0o644)
 }
 
-// compile builds the program. It first counts its packages, so that progress can be shown as a fraction.
+// compile builds the program. First it counts the packages of the program, so that progress can be shown as a fraction.
 func (b build) compile(ctx context.Context, output string, p *progress) error {
 	var packages bytes.Buffer
 	if err := b.goCommand(ctx, p, &packages, "list", "-deps", b.pkg); err != nil {
@@ -100,12 +100,12 @@ func withoutModFlag(flags string) string {
 // keepLines is the number of output lines that a follower keeps, for the error of a failed build.
 const keepLines = 40
 
-// follower reads the output of go build -v. A line with a package path or a download counts as progress. Of all other
-// lines, which are complaints, it keeps the last ones. It is not safe for concurrent use: os/exec writes to it from one
+// follower reads the output of go build -v. Lines with a package path or a download count as progress. All other lines
+// are error messages, of which it keeps the last ones. It is not safe for concurrent use: os/exec writes to it from one
 // goroutine, and complaint is called after that goroutine has ended.
 type follower struct {
 	progress *progress
-	partial  []byte // the last line, if its end was not read yet
+	partial  []byte // beginning of a line whose end was not read yet
 	kept     []string
 }
 

@@ -7,8 +7,8 @@
 // Older minor versions of Kubernetes have their own modules, test/tools/kubernetes-1.X, and their own files, such as
 // 1.32/kube-apiserver. They are built only if a caller asks for that minor, as test/minors does.
 //
-// A program in the directory is current if the stamp beside it names the wanted version and flags; a current program is
-// never built again. A finished program is renamed into its place, so an unfinished one is never run.
+// A program in the directory is up to date if its stamp, a file beside it, names the wanted version and flags; such a
+// program is never built again. A finished program is renamed into its place, so an unfinished one is never run.
 //
 // # Concurrency
 //

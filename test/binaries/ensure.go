@@ -20,11 +20,11 @@ type Config struct {
 	Dir string
 	// Programs are the names of the programs; empty: those of Cluster.
 	Programs []string
-	// Minor is one of Minors. Programs of Kubernetes that exist in that version are taken from it. Empty: all have the
-	// version of test/tools.
+	// Minor is an older minor version of Kubernetes, one of Minors. Programs that exist in that version are taken from
+	// it. Empty: all programs have the version of test/tools.
 	Minor string
-	// Progress receives what is being built, how far it is and how long it may take; nil: standard error. Nothing is
-	// written if nothing has to be built.
+	// Progress receives lines about the build: what is being built, and how long it may take; nil: standard error.
+	// Nothing is written if nothing has to be built.
 	Progress io.Writer
 }
 
@@ -54,7 +54,7 @@ func (c *Config) setDefaults() error {
 // Set is a directory with programs that are up to date.
 type Set struct {
 	dir      string
-	minor    string // see Config.Minor
+	minor    string // the older minor version of Kubernetes; see Config.Minor
 	versions map[origin]string
 }
 
@@ -75,9 +75,9 @@ func (s Set) Version(name string) string {
 	return s.versions[p.origin()]
 }
 
-// Ensure builds those of the requested programs that are missing or have another version, and returns when all are up
-// to date. If all are, it only reads a few small files. When ctx ends, it stops the build and returns ctx's error;
-// programs that are finished by then stay.
+// Ensure builds the requested programs that are missing or have another version, and returns when all of them are up to
+// date. If nothing has to be built, it only reads a few small files. When ctx ends, it stops the build and returns
+// ctx's error; programs that are finished by then stay.
 func Ensure(ctx context.Context, c Config) (Set, error) {
 	if err := c.setDefaults(); err != nil {
 		return Set{}, err
@@ -101,7 +101,7 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 	}
 	defer lock.release()
 
-	todo := stale(set, c.Programs) // check again: another process may have built them while it held the lock
+	todo := stale(set, c.Programs) // another process may have built them while it had the lock
 	if len(todo) == 0 {
 		return set, nil
 	}
@@ -124,12 +124,13 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 	return set, nil
 }
 
-// stampDir is a directory beside the programs. It contains a stamp for each program, and the lock.
+// stampDir is a directory beside the programs. It has a stamp for each program (a file that says how the program was
+// built), and the lock.
 const stampDir = ".controlplane"
 
 func stampPath(dir, name string) string { return filepath.Join(dir, stampDir, name+".stamp") }
 
-// stale returns those of the needed programs that must be built.
+// stale returns the programs among needed that must be built.
 func stale(s Set, needed []string) []program {
 	var out []program
 	for _, p := range programs {

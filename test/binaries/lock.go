@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock is a lock on a file (flock), held by an open descriptor. The file remains after the release.
+// lock is a file on which this process has a lock (flock). The file stays when the lock is released.
 type lock struct{ file *os.File }
 
 // lockPoll is the time between two tries of a waiting process. A blocking flock would not end with a context.
 const lockPoll = 200 * time.Millisecond
 
 // acquire takes the lock on the file at path, and writes this process's PID into the file. If another process has the
-// lock, acquire says so once, and waits.
+// lock, acquire prints this once, and waits.
 func acquire(ctx context.Context, path string, progress io.Writer) (*lock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -47,7 +47,7 @@ func acquire(ctx context.Context, path string, progress io.Writer) (*lock, error
 		case <-tick.C:
 		}
 	}
-	// People who wait read the PID. If it cannot be written, the build continues.
+	// people who wait read the PID; if it cannot be written, the build continues
 	_ = file.Truncate(0)
 	_, _ = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return &lock{file}, nil
@@ -63,7 +63,7 @@ func tryLock(file *os.File) error {
 
 func (l *lock) release() { l.file.Close() }
 
-// holder returns the PID in the lock file, for a message.
+// holder returns the PID of the process that has the lock, as the lock file says, for a message.
 func holder(path string) string {
 	data, err := os.ReadFile(path)
 	if pid := strings.TrimSpace(string(data)); err == nil && pid != "" {

@@ -21,8 +21,8 @@ const (
 	ControllerManager = "kube-controller-manager"
 	Scheduler         = "kube-scheduler"
 	Kwok              = "kwok"
-	Etcdctl           = "etcdctl" // takes backups of etcd
-	Etcdutl           = "etcdutl" // restores backups of etcd
+	Etcdctl           = "etcdctl" // backs up etcd
+	Etcdutl           = "etcdutl" // restores a backup of etcd
 	Kubelet           = "kubelet"
 	Kubectl           = "kubectl"
 	Containerd        = "containerd"
@@ -57,16 +57,16 @@ var Installers = []string{Helm, Kustomize}
 // Buckets is the S3 server to which controllers copy their logs.
 var Buckets = []string{VersityGW}
 
-// program is a program that can be built.
+// program is a program that this package can build for tests.
 type program struct {
 	name   string
-	pkg    string // import path of its main package
-	module string // module whose version is the program's
-	tools  string // directory below test/tools that has its go.mod; empty: test/tools itself
-	// cold is the time of the build on two idle cores with an empty build cache, after the programs that precede it in
-	// the list.
+	pkg    string // import path of the main package
+	module string // module that gives the program its version
+	tools  string // directory below test/tools with the go.mod; empty: test/tools itself
+	// cold is how long the build takes on two idle cores with an empty build cache, after the builds of the programs in
+	// front of it in the list.
 	cold time.Duration
-	// vars returns the variables that the linker sets, for a version such as v1.37.2.
+	// vars returns the variables for the linker to set, given a version such as v1.37.2.
 	vars func(version string) []string
 }
 
@@ -82,7 +82,7 @@ func (p program) minor() string {
 // olderPrefix is the first part of the names of the directories of Minors, below test/tools.
 const olderPrefix = "kubernetes-"
 
-// origin identifies the version of a program: a module that a certain go.mod requires.
+// origin says where the version of a program comes from: a go.mod, and a module that it requires.
 type origin struct{ tools, module string }
 
 func (p program) origin() origin { return origin{p.tools, p.module} }
@@ -91,7 +91,8 @@ func (p program) origin() origin { return origin{p.tools, p.module} }
 // program must keep its file name: it writes that name into the managed fields of objects.
 func (p program) file() string { return filepath.Join(p.minor(), p.name) }
 
-// label returns a name that is unique among all programs.
+// label returns the program's name; for a program of an older Kubernetes, with its minor version, so that it is
+// unique.
 func (p program) label() string {
 	if minor := p.minor(); minor != "" {
 		return p.name + "-" + minor
@@ -102,7 +103,7 @@ func (p program) label() string {
 // programs lists all programs, in the order in which they are built.
 var programs = slices.Concat(ours, olderKubernetes())
 
-// olderKubernetes returns the programs of all Minors.
+// olderKubernetes returns the programs of the older Kubernetes versions in Minors.
 func olderKubernetes() (all []program) {
 	for _, minor := range Minors {
 		tools := olderPrefix + minor
@@ -115,7 +116,8 @@ func olderKubernetes() (all []program) {
 	return all
 }
 
-// find returns the program of that name: that of the minor version if there is one, else the current one.
+// find returns the program of this name: the one of the minor version if it exists, else the one of the current
+// version.
 func find(name, minor string) (program, bool) {
 	for _, of := range []string{minor, ""} {
 		i := slices.IndexFunc(programs, func(p program) bool { return p.name == name && p.minor() == of })
@@ -126,8 +128,8 @@ func find(name, minor string) (program, bool) {
 	return program{}, false
 }
 
-// ours lists the programs whose versions are in test/tools or in modules below it, without the older minors. Each
-// reuses what the programs before it have compiled, so the list is in the order of building.
+// ours lists the programs with the versions of test/tools, or of a module below it; older minor versions are not in it.
+// It is in the order of building, because each program uses what was compiled for those in front of it.
 var ours = []program{
 	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", "", 75 * time.Second, noVars},
 	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", kubernetesModule, "", 285 * time.Second, kubernetesVars},
@@ -150,11 +152,11 @@ var ours = []program{
 	{VersityGW, versityModule + "/cmd/versitygw", versityModule, "versitygw", 60 * time.Second, versityVars},
 }
 
-// pace says how fast this machine builds: the time of the builds so far, and the time that they take on two idle cores
+// pace says how fast this machine builds: how long the builds took so far, and how long they take on two idle cores
 // with an empty cache.
 type pace struct{ took, cold time.Duration }
 
-// estimate returns the expected time of a build here that takes cold on two idle cores.
+// estimate returns how long a build will take here that takes cold on two idle cores.
 func (p pace) estimate(cold time.Duration) time.Duration {
 	if p.cold == 0 {
 		return cold
@@ -164,7 +166,7 @@ func (p pace) estimate(cold time.Duration) time.Duration {
 
 func noVars(string) []string { return nil }
 
-// kubernetesVars returns the variables that the release build of Kubernetes sets. Without them /version says
+// kubernetesVars returns the linker variables that a release of Kubernetes sets. Without them /version says
 // v0.0.0-master, and clients that compare versions take the server for a very old one.
 func kubernetesVars(version string) []string {
 	mm := strings.TrimPrefix(semver.MajorMinor(version), "v")
@@ -181,8 +183,8 @@ func kubernetesVars(version string) []string {
 	return vars
 }
 
-// ownPrefix is the first part of the import paths of our own main packages for such programs. Their modules require the
-// program.
+// ownPrefix is the beginning of the import paths of main packages that are our own, such as that of CoreDNS with a few
+// plugins. The modules of these packages require the program.
 const ownPrefix = "github.com/jobledger/jobledger/"
 
 const kubernetesModule = "k8s.io/kubernetes"
@@ -198,7 +200,8 @@ const (
 	jobSetModule = "sigs.k8s.io/jobset"
 )
 
-// kueueVars sets the version in the user agents of kueue, which is v0.0.0 without it. jobSetVars does the same.
+// kueueVars returns the linker variable for the version in kueue's user agent, which would be v0.0.0 without it.
+// jobSetVars does this for jobset.
 func kueueVars(version string) []string {
 	return []string{kueueModule + "/pkg/version.GitVersion=" + version}
 }
@@ -228,8 +231,8 @@ func kwokVars(version string) []string {
 	return []string{"sigs.k8s.io/kwok/pkg/consts.Version=" + version}
 }
 
-// verb returns the go command and flags that build the program. The end-to-end specs are the tests of a package. They
-// are built without vet, because to vet all their imports takes longer than the build.
+// verb returns the go command and its flags that build the program. The end-to-end specs are the tests of a package.
+// They are built without vet, because to vet all their imports takes longer than the build.
 func (p program) verb() []string {
 	if p.name == E2E {
 		return []string{"test", "-c", "-vet=off", "-v"}
@@ -247,14 +250,14 @@ func (p program) ldflags(version string) string {
 	return flags
 }
 
-// stamp returns the text of the stamp file of a program that is up to date.
+// stamp returns the content of a program's stamp file if the program is up to date.
 func (p program) stamp(version string) string {
 	return fmt.Sprintf("%s %s %s/%s %s\n", p.pkg, version, runtime.GOOS, runtime.GOARCH, p.ldflags(version))
 }
 
 // versions returns the module versions that toolsDir/go.mod and the go.mod files below it require.
 func versions(toolsDir string) (map[origin]string, error) {
-	found := make(map[origin]string) // versions of all programs
+	found := make(map[origin]string) // versions of the modules of all programs
 	read := make(map[string]map[string]string)
 	for _, p := range programs {
 		path := filepath.Join(toolsDir, p.tools, "go.mod")

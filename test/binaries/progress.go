@@ -22,8 +22,8 @@ type progress struct {
 	stopped  sync.WaitGroup
 
 	mu       sync.Mutex
-	packages int // number of the program's packages; 0: unknown
-	built    int // packages compiled so far, without those in the build cache
+	packages int // number of packages in the program; 0: unknown
+	built    int // packages compiled so far, without those from the build cache
 	noted    string
 }
 

@@ -23,7 +23,7 @@ func specs() []string { return strings.Split(strings.TrimSpace(list), "\n") }
 // isAlpha reports whether a spec needs feature gates that are off by default.
 func isAlpha(spec string) bool { return strings.Contains(spec, "[Alpha]") }
 
-// isSerial reports whether a spec needs the node for itself.
+// isSerial reports whether a spec must not run beside other specs.
 func isSerial(spec string) bool { return strings.Contains(spec, "[Serial]") }
 
 const pageBegin = `# The end-to-end specs of Kubernetes
@@ -77,7 +77,7 @@ func count(r results) string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", n[passed], n[failed], n[skipped])
 }
 
-// longest limits the length of the text that says why a spec failed or was skipped.
+// longest limits the number of characters of a text that says why a spec failed or was skipped.
 const longest = 200
 
 func cellOf(r result) string {
@@ -97,7 +97,7 @@ func cellOf(r result) string {
 // cell escapes a text, so that it can be a cell of a Markdown table.
 func cell(text string) string { return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(text) }
 
-// rows returns the names of the specs in the table of a page, in the order of the table.
+// rows returns the names of the specs in the table of a page that was written earlier, in the order of the table.
 func rows(page string) []string {
 	var found []string
 	_, table, _ := strings.Cut(page, "|---|---|---|\n")

@@ -9,7 +9,7 @@ import (
 // printout is a kubectl command that a spec ran, and its output without the parts that differ from run to run.
 type printout struct{ Command, Text string }
 
-// named lists patterns of lines that only one of the two controllers may print, each with the reason.
+// named lists patterns of lines that only one controller is expected to print, each with the reason.
 var named = []struct{ line, why string }{
 	{`^ *annotations:$`, "of a pod, which the built-in controller gives none"},
 	{`^ *jobledger\.dev/(command|command-seal|template|term): `, "annotations by which a pod is known again as the one that a record asked for"},
@@ -39,8 +39,8 @@ func differences(ours, builtin []printout) []string {
 	return found
 }
 
-// without returns the lines of has that are not in not. If a line is in both, but more often in has, the additional
-// ones are returned.
+// without returns the lines of has that are not in `not`. If a line is in both, but n times more often in has, it is
+// returned n times.
 func without(has, not []string) []string {
 	rest := slices.Clone(not)
 	return slices.DeleteFunc(slices.Clone(has), func(line string) bool {

@@ -34,7 +34,7 @@ type record struct {
 	Specs   results
 }
 
-// junit has those fields of a JUnit report that are read here.
+// junit is the part of a JUnit report (XML) that is read here.
 type junit struct {
 	Cases []struct {
 		Name    string  `xml:"name,attr"`

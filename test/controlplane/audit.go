@@ -43,7 +43,7 @@ type Write struct {
 // WriteKind is the key of the counts that CountWrites returns.
 type WriteKind struct{ User, Verb, Resource string }
 
-// auditLog is the path of the audit log.
+// auditLog returns the path of the API server's audit log.
 func (cp *ControlPlane) auditLog() string {
 	if cp.opts.AuditLog != "" {
 		return cp.opts.AuditLog
@@ -66,7 +66,8 @@ type audited struct {
 	next   int64 // offset in the file at which to continue
 }
 
-// eachWrite calls do for each write that was answered so far, in order. do must not keep its argument.
+// eachWrite calls do for each write that the API server has answered so far, in that order. do must not keep the
+// pointer after it returns.
 func (cp *ControlPlane) eachWrite(do func(*Write)) error {
 	a := &cp.audited
 	a.mu.Lock()

@@ -25,7 +25,8 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 		running = append(running, p.name)
 	}
 	cp.mu.Unlock()
-	for _, name := range slices.Backward(running) { // a component ends before those that it needs
+	// In reverse order, so that a component ends before those that it needs.
+	for _, name := range slices.Backward(running) {
 		if err := cp.Interrupt(name); err != nil {
 			return err
 		}
@@ -36,7 +37,8 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	if err := cp.tool(ctx, binaries.Etcdutl, "snapshot", "restore", file, "--data-dir="+cp.path("etcd")); err != nil {
 		return err
 	}
-	for _, name := range running { // etcd comes first, kube-apiserver second
+	// Etcd comes first in running, then kube-apiserver, which must be ready before the others start.
+	for _, name := range running {
 		old := cp.process(name)
 		cp.forget(old)
 		if err := cp.launch(name, old.argv[1:]...); err != nil {

@@ -114,7 +114,7 @@ func (cp *ControlPlane) awaitServiceAccount(ctx context.Context, namespace strin
 			return false, nil
 		}
 		if ctx.Err() != nil {
-			return false, nil // the caller's error says more
+			return false, nil // ctx has ended: the caller's error says more than the failed request
 		}
 		return err == nil, err
 	})

@@ -23,9 +23,10 @@ func (cp *ControlPlane) startEtcd() error {
 	return cp.launch(binaries.Etcd,
 		"--data-dir="+cp.path("etcd"),
 		"--listen-client-urls="+cp.etcdSocket(),
-		"--advertise-client-urls=http://127.0.0.1:0", // unused, but etcd requires an address that is no socket
+		// Nobody uses this address, but etcd requires one that is no Unix socket.
+		"--advertise-client-urls=http://127.0.0.1:0",
 		"--listen-peer-urls=http://127.0.0.1:0",
-		"--unsafe-no-fsync", // the data is removed with the control plane
+		"--unsafe-no-fsync", // no fsync is needed, because the data is removed with the control plane
 		"--log-level=warn",
 	)
 }
@@ -107,19 +108,22 @@ func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(port),
-		"--endpoint-reconciler-type=none",        // a loopback address cannot be an endpoint
-		"--service-cluster-ip-range=10.0.0.0/24", // its first address is ServiceIP
+		// The server must not publish its address as an Endpoint, because loopback addresses are not allowed there.
+		"--endpoint-reconciler-type=none",
+		"--service-cluster-ip-range=10.0.0.0/24", // the first address of this range is ServiceIP
 		"--tls-cert-file=" + f.cert,
 		"--tls-private-key-file=" + f.key,
 		"--client-ca-file=" + f.ca,
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + f.signingKey,
 		"--service-account-signing-key-file=" + f.signingKey,
-		// This plugin taints new nodes as not ready, and the controller that removes the taint does not run.
+		// Disable this plugin: it taints new nodes as not ready, and the controller that would remove the taint does
+		// not run here.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--audit-policy-file=" + f.auditPolicy,
 		"--audit-log-path=" + cp.auditLog(),
-		"--audit-log-maxsize=100000", // in MB: so that the log is never rotated, because Writes reads only one file
+		// In MB; so large that the log is never rotated, because the method Writes reads only one file.
+		"--audit-log-maxsize=100000",
 		"--profiling=false",
 	}
 	if cp.opts.RealNodes {
@@ -128,7 +132,8 @@ func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
 		args = append(args, "--authorization-mode=RBAC")
 	}
 	if cp.opts.Bare {
-		args = append(args, "--disable-admission-plugins=ServiceAccount") // one more: values of this flag add up
+		// In addition to the plugin above, because the values of this flag add up.
+		args = append(args, "--disable-admission-plugins=ServiceAccount")
 	}
 	args = append(args, cp.gates()...)
 	if len(cp.opts.RuntimeConfig) > 0 {
@@ -162,7 +167,8 @@ func (cp *ControlPlane) startControllerManager() error {
 		"--secure-port=0",
 		"--leader-elect=false",
 		"--controllers=" + strings.Join(cp.opts.controllers(), ","),
-		"--use-service-account-credentials=true", // each controller has a user of its own, which the audit log shows
+		// Each controller then has a user of its own, by which the audit log tells them apart.
+		"--use-service-account-credentials=true",
 		"--service-account-private-key-file=" + cp.path("components/serviceaccount.key"),
 		"--root-ca-file=" + cp.path("components/ca.crt"),
 		"--kube-api-qps=1000",
@@ -209,11 +215,12 @@ func (cp *ControlPlane) startKwok() error {
 		"--kubeconfig="+kubeconfig,
 		"--config="+config,
 		"--manage-nodes-with-annotation-selector="+nodeAnnotation+"=fake",
-		"--node-lease-duration-seconds=0", // no leases, because no controller watches the health of nodes
+		// No Leases for nodes, because no controller watches here whether nodes are healthy.
+		"--node-lease-duration-seconds=0",
 	)
 }
 
-// poll is the time between two checks of a condition during a start.
+// poll is the time between two checks of a condition while the control plane starts.
 const poll = 50 * time.Millisecond
 
 // awaitAPIServer returns when the API server reports that it is ready. It returns an error if the API server has ended.
@@ -231,14 +238,15 @@ func (cp *ControlPlane) awaitAPIServer(ctx context.Context) error {
 		}
 		response, err := client.Do(request)
 		if err != nil {
-			return false, nil // the API server does not listen yet
+			return false, nil // try again: the API server does not listen yet
 		}
 		response.Body.Close()
 		return response.StatusCode == http.StatusOK, nil
 	})
 }
 
-// await polls done until it returns true or an error, or until the process p or ctx ends.
+// await calls done again and again until it returns true or an error. It returns an error if the process p or ctx
+// ends before.
 func (cp *ControlPlane) await(ctx context.Context, what string, p *process, done func() (bool, error)) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()

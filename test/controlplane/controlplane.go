@@ -207,7 +207,8 @@ func (cp *ControlPlane) Stop() error {
 	cp.mu.Unlock()
 
 	var errs []error
-	for _, p := range slices.Backward(processes) { // a component ends before those that it needs
+	// In reverse order, so that a component ends before those that it needs.
+	for _, p := range slices.Backward(processes) {
 		errs = append(errs, p.kill())
 	}
 	if cp.releasePort != nil {
@@ -228,7 +229,7 @@ func (cp *ControlPlane) KeepData() {
 	cp.opts.Keep = true
 }
 
-// launch starts a program of the control plane.
+// launch starts a program of the control plane, and adds it to the list of processes.
 func (cp *ControlPlane) launch(name string, args ...string) error {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
@@ -243,8 +244,9 @@ func (cp *ControlPlane) launch(name string, args ...string) error {
 	return nil
 }
 
-// watch waits until a process ends, and remembers the first process that ended by itself. Goroutines run it from the
-// end of Start on; before, each step of Start watches its own process.
+// watch waits until a process ends. If this is the first component that ended by itself, it stores the error, and
+// closes done. A goroutine for each process runs it from the end of Start on; before, each step of Start watches its
+// own process.
 func (cp *ControlPlane) watch(p *process) {
 	<-p.ended
 	cp.mu.Lock()
@@ -268,7 +270,7 @@ func (cp *ControlPlane) process(name string) *process {
 	return nil
 }
 
-// forget removes a process that has ended from the list, so that another one can be started for its component.
+// forget removes a process that has ended from the list of processes, so that its component can be started again.
 func (cp *ControlPlane) forget(p *process) {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()

@@ -16,7 +16,7 @@ func (cp *ControlPlane) kubeletArgs() []string {
 		"--kubelet-client-certificate=" + cp.path("components/kubelet-client.crt"),
 		"--kubelet-client-key=" + cp.path("components/kubelet-client.key"),
 		"--kubelet-preferred-address-types=InternalIP",
-		"--allow-privileged=true", // as in most clusters
+		"--allow-privileged=true", // pods may be privileged, as in most clusters
 	}
 }
 

@@ -37,7 +37,7 @@ func launch(name, log string, argv ...string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	defer out.Close() // the child process has its own copy of the file
+	defer out.Close() // the child process keeps its own copy open
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = filepath.Dir(log)
 	cmd.Stdout, cmd.Stderr = out, out
@@ -63,8 +63,8 @@ func (p *process) running() bool {
 	}
 }
 
-// kill kills the process and its process group with SIGKILL, and returns when the process has ended. It sends no
-// SIGTERM first, because nothing needs to be saved: what etcd has written is in the page cache.
+// kill kills the process and its process group with SIGKILL, and returns when the process has ended. SIGTERM first is
+// not necessary: nothing must be saved, since what etcd has written is already in the page cache.
 func (p *process) kill() error {
 	if err := child.Signal(p.pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("kill %s (pid %d): %w", p.name, p.pid, err)
@@ -73,7 +73,7 @@ func (p *process) kill() error {
 	return nil
 }
 
-// failure returns the error for a process that ended by itself.
+// failure returns the error for a process that ended by itself: its exit, and the end of its log.
 func (p *process) failure() error {
 	how := "exit status 0"
 	if p.err != nil {
@@ -82,7 +82,8 @@ func (p *process) failure() error {
 	return fmt.Errorf("%s ended by itself (%s); the end of its log %s:\n%s", p.name, how, p.log, tail(p.log, 4096))
 }
 
-// tail returns the end of a file, if possible from the beginning of a line; nothing if the file cannot be read.
+// tail returns about the last size bytes of a file, if possible from the beginning of a line; nothing if the file
+// cannot be read.
 func tail(path string, size int64) []byte {
 	f, err := os.Open(path)
 	if err != nil {

@@ -42,7 +42,8 @@ func (cp *ControlPlane) Replace(ctx context.Context, component string, r Release
 	return cp.Resume(ctx, component)
 }
 
-// arguments returns the arguments of a component, with the release's gates and APIs instead of the earlier ones.
+// arguments returns a component's arguments argv, with the feature gates and API versions of this release in place of
+// those in argv.
 func (r Release) arguments(component string, argv []string) []string {
 	argv = slices.DeleteFunc(slices.Clone(argv), func(a string) bool {
 		return strings.HasPrefix(a, gatesFlag) || strings.HasPrefix(a, runtimeFlag)

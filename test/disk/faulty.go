@@ -126,7 +126,7 @@ func (r *root) OnAdd(ctx context.Context) {
 	r.AddChild(blocksName, r.NewPersistentInode(ctx, r.blocks, fs.StableAttr{Mode: fuse.S_IFREG}), false)
 }
 
-// blocks is the file with the blocks of the disk, which it keeps in memory.
+// blocks is a file in memory with the blocks of the disk. Its writes can be made to fail.
 type blocks struct {
 	fs.Inode
 

@@ -54,6 +54,6 @@ func install() error {
 	if err := run(ctx, apt, args...); err == nil {
 		return nil
 	}
-	// the package lists may be old or missing
+	// The packages may not be found because the lists are old or missing: update the lists, and try again.
 	return errors.Join(run(ctx, apt, "update"), run(ctx, apt, args...))
 }

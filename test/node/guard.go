@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// guardEnv is set in the environment of the guard, the process that cleans up after a node.
+// guardEnv is an environment variable. If it is set, this process is the guard, which cleans up after a node.
 const guardEnv = "JOBLEDGER_NODE_GUARD"
 
 // lockFD is the guard's file descriptor of the lock file: the first one after standard error.
@@ -25,7 +25,7 @@ type guard struct {
 	pipe io.WriteCloser // the guard reads its other end, and sees when the parent closes it or dies
 }
 
-// task is what the guard is told: what it must restore.
+// task is what the parent process sends to the guard: what the guard must restore.
 type task struct {
 	Dir    string // directory of the node's files
 	Kernel settings
@@ -42,7 +42,7 @@ func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), guardEnv+"=1")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.ExtraFiles = []*os.File{lock} // in the guard this is lockFD
+	cmd.ExtraFiles = []*os.File{lock} // the guard gets this file as descriptor lockFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
@@ -72,12 +72,14 @@ func standGuard() error {
 	var t task
 	in := json.NewDecoder(os.Stdin)
 	if err := in.Decode(&t); err != nil {
-		return fmt.Errorf("read the task of the guard: %w", err) // the parent died before it started a node
+		// Without a task, the parent died before it started a node, and there is nothing to restore.
+		return fmt.Errorf("read the task of the guard: %w", err)
 	}
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
-	// Wait until the node's processes have ended, because a kubelet that still runs could change the settings again.
+	// First wait until the node's processes have ended: a kubelet that still runs could change the kernel settings
+	// again.
 	err := awaitEnd(t.Dir)
 	lock := os.NewFile(lockFD, lockName)
 	defer lock.Close()

@@ -14,11 +14,11 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Image describes an image that a test builds: a few files, without a base image.
+// Image describes a container image that a test builds: a few files, without a base image.
 type Image struct {
-	Name       string            // with its tag, such as busybox:1.37
-	Files      map[string]string // path in the image → file on this machine, whose mode is kept
-	Links      map[string]string // path in the image → target of the link
+	Name       string            // name with the tag, such as busybox:1.37
+	Files      map[string]string // by path in the image: the file on this machine; its mode is kept
+	Links      map[string]string // by path in the image: the target of the link
 	Entrypoint []string
 	User       string // numeric user and group; empty: root
 }
@@ -34,7 +34,7 @@ func (i Image) Make(ctx context.Context, dir string) (archive string, err error)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(root) }() // these files are only temporary
+	defer func() { _ = os.RemoveAll(root) }() // an error only leaves temporary files behind
 	if err := i.layOut(root); err != nil {
 		return "", fmt.Errorf("make the image %s: %w", i.Name, err)
 	}
@@ -99,7 +99,7 @@ func copyFile(path, source string) error {
 	return out.Close()
 }
 
-// runIn runs a program in a directory, without cgo, so that programs that it builds need no libraries.
+// runIn runs a program in a directory, with cgo off, so that programs that it builds need no libraries.
 func runIn(ctx context.Context, dir, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -135,7 +135,7 @@ func Busybox(ctx context.Context) (Image, error) {
 	return i, nil
 }
 
-// The image of the first process of each pod.
+// The image of the pause container, the first process of each pod.
 const (
 	pauseName    = "jobledger.test/pause:1"
 	pauseArchive = "jobledger.test-pause-1.oci.tar"
@@ -150,7 +150,8 @@ func makePause(ctx context.Context, dir string) error {
 	return err
 }
 
-// Pause returns the image of the first process of each pod. Main builds the program into dir before it calls Prepare.
+// Pause returns the image of the pause container, the first process of each pod. Main builds the program into dir
+// before it calls Prepare.
 func Pause(dir string) Image {
 	return Image{Name: pauseName, Files: map[string]string{"pause": filepath.Join(dir, "pause")}, Entrypoint: []string{"/pause"}, User: "65535:65535"}
 }

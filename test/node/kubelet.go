@@ -100,8 +100,8 @@ func (n *Node) StartKubelet(ctx context.Context, args ...string) error {
 	})
 }
 
-// hasRenewed returns an error if the kubelet has not renewed its lease after the time since. The node of a killed
-// kubelet stays ready for a while, so readiness alone is not enough.
+// hasRenewed returns an error if the kubelet has not renewed its node's Lease after the time since. The node of a
+// killed kubelet stays ready for a while, so readiness alone proves nothing.
 func (n *Node) hasRenewed(ctx context.Context, since time.Time) error {
 	lease, err := n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, Name, metav1.GetOptions{})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// settings maps files of kernel settings, which affect the whole machine, to their values.
+// settings maps the files of kernel settings, which affect the whole machine, to their values.
 type settings map[string]string
 
 // kernelSettings lists the settings that a kubelet changes.
@@ -48,7 +48,7 @@ func interfaces() (names []string, err error) {
 	return names, err
 }
 
-// restore writes the stored values back.
+// restore writes these values back into the kernel.
 func (s settings) restore() (err error) {
 	for _, file := range slices.Sorted(maps.Keys(s)) {
 		err = errors.Join(err, os.WriteFile(file, []byte(s[file]), 0o644))
@@ -91,11 +91,11 @@ func compare(before []string, dir string) error {
 	return nil
 }
 
-// processesOf returns the command lines of the processes that mention a directory.
+// processesOf returns the command lines of the processes that mention the directory dir.
 func processesOf(dir string) (found []string, err error) {
 	running, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range running {
-		// a process that has just ended cannot be read
+		// If a process has just ended, its file is gone: skip it.
 		if words, err := os.ReadFile(file); err == nil && strings.Contains(string(words), dir) {
 			found = append(found, strings.ReplaceAll(string(words), "\x00", " "))
 		}
@@ -103,7 +103,7 @@ func processesOf(dir string) (found []string, err error) {
 	return found, err
 }
 
-// awaitEnd waits until no process mentions a directory.
+// awaitEnd waits until no process mentions the directory dir, up to a minute.
 func awaitEnd(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockName is a file in the directory for temporary files. All processes with a node hold a shared lock on it. It
-// stores the kernel settings from before the first node.
+// lockName is a file in the directory for temporary files. Each process that has a node holds a shared lock on it.
+// Its content is the kernel settings as they were before the first node.
 const lockName = "jobledger-node.lock"
 
-// share returns the open lock for a process that will start a node, and the kernel settings to restore at the end. Only
-// the first process reads these settings from the kernel, because running kubelets change them. share waits while the
-// last process of an earlier group restores them.
+// share is called by a process that will start a node. It returns the lock file, now locked, and the kernel settings to
+// restore at the end. Only the first process reads these settings from the kernel (with read), because running kubelets
+// change them. While the last process of an earlier group restores them, share waits.
 func share(read func() (settings, error)) (*os.File, settings, error) {
 	file, err := os.OpenFile(filepath.Join(os.TempDir(), lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -39,9 +39,9 @@ func share(read func() (settings, error)) (*os.File, settings, error) {
 	}
 }
 
-// first reads the settings from the kernel and stores them in the file. It returns EWOULDBLOCK if another process has
-// the lock. While the lock changes from exclusive to shared, another process may also be first. It reads the same
-// values, because no kubelet runs yet.
+// first reads the kernel settings and stores them in the lock file. It returns EWOULDBLOCK if another process has the
+// lock. At the moment when the exclusive lock becomes a shared one, a second process may be first, too. It reads the
+// same values, because no kubelet runs yet.
 func first(file *os.File, read func() (settings, error)) (settings, error) {
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func writeAt(file *os.File, text []byte) error {
 	return err
 }
 
-// next reads the settings that the first process stored. If that process died before it had stored them, next returns
-// nil and releases the lock.
+// next returns the kernel settings that the first process stored in the lock file. If that process died before it
+// stored them, next returns nil and releases the lock.
 func next(file *os.File) (settings, error) {
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func next(file *os.File) (settings, error) {
 	return kernel, nil
 }
 
-// leave restores the settings, unless another process still has a node: then the last of these processes does it. After
-// leave the lock is exclusive or released.
+// leave restores the kernel settings, unless another process still has a node; the last process restores them.
+// Afterwards the lock is exclusive or released.
 func leave(lock *os.File, kernel settings) error {
 	err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

@@ -19,10 +19,12 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// dirEnv is the environment variable with the directory of the child process.
+// dirEnv is the environment variable by which the parent process tells the child process, which runs the tests, the
+// directory of the node's files. If it is set, this process is the child.
 const dirEnv = "JOBLEDGER_NODE_DIR"
 
-// errMissing says why this process has no node; nil in the child process.
+// errMissing says why this process has no node. The child process, which runs the tests beside a node, sets it to
+// nil.
 var errMissing = errors.New("with JOBLEDGER_LONG=1 only")
 
 // Prepare creates in dir everything that the tests of a package need besides the node, such as images. It runs in the
@@ -83,10 +85,12 @@ func ready() error {
 	return install()
 }
 
-// outside is the parent process: it prepares, runs the tests in the child, and makes the guard restore the machine.
+// outside is what the parent process does: it prepares, runs the tests in a child process, and lets the guard restore
+// the machine.
 func outside(prepare Prepare) (status int, err error) {
-	ctx := context.Background() // builds have no time limit
-	// short, because sockets have short paths; n: no name is a prefix of another
+	ctx := context.Background() // no deadline, because builds may take long
+	// The name is short, because paths of sockets must be. It ends with n, so that no directory's name is the
+	// beginning of another's.
 	dir, err := os.MkdirTemp("", "jl-node-*n")
 	if err != nil {
 		return 0, err
@@ -121,7 +125,7 @@ func outside(prepare Prepare) (status int, err error) {
 	return status, errors.Join(err, guard.end(), compare(before, dir))
 }
 
-// discard removes the directory. After a failure it keeps the logs in it.
+// discard removes the directory of a node after the tests. If they failed, it keeps the logs there.
 func discard(dir string, passed bool) error {
 	if passed {
 		return os.RemoveAll(dir)
@@ -139,14 +143,14 @@ func discard(dir string, passed bool) error {
 	return err
 }
 
-// runChild runs this program again in new namespaces. The child, and everything in its namespaces, ends with this
-// process.
+// runChild runs this program again as a child process in new namespaces, and returns its exit status. The child, and
+// every process in its namespaces, ends with this process.
 func runChild(dir string) (int, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	runtime.LockOSThread() // the kernel kills the child when this thread ends
+	runtime.LockOSThread() // the kernel kills the child when the thread that started it ends, so keep this thread
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command(exe, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), dirEnv+"="+dir)
@@ -163,7 +167,7 @@ func runChild(dir string) (int, error) {
 	return 0, err
 }
 
-// inside is the child process: it enters its namespaces and runs the tests.
+// inside is what the child process does: it sets up its namespaces and runs the tests.
 func inside(m *testing.M, setUp func(ctx context.Context) (func() error, error)) (status int, err error) {
 	errMissing = nil
 	ctx := context.Background()
@@ -178,12 +182,12 @@ func inside(m *testing.M, setUp func(ctx context.Context) (func() error, error))
 	return status, tearDown()
 }
 
-// cgroupOf returns the name of the cgroup of the pods of a node, which has the given directory.
+// cgroupOf returns the name of the cgroup for the pods of the node. dir is the node's directory.
 func cgroupOf(dir string) string {
 	return "/jobledger-" + strings.TrimPrefix(filepath.Base(dir), "jl-")
 }
 
-// run runs a program to its end.
+// run runs a program, and returns its output as part of the error if it fails.
 func run(ctx context.Context, name string, args ...string) error {
 	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {

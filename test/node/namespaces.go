@@ -36,11 +36,11 @@ func enter(ctx context.Context) error {
 		flags                uintptr
 	}{
 		{"", "/", "", unix.MS_REC | unix.MS_PRIVATE},
-		{"", "/", "", unix.MS_REC | unix.MS_SHARED}, // kubelets share mounts with pods
+		{"", "/", "", unix.MS_REC | unix.MS_SHARED}, // shared, because a kubelet passes mounts on to pods
 		{"proc", "/proc", "proc", 0},
 		{"run", "/run", "tmpfs", 0},
-		{"lib", "/var/lib", "tmpfs", 0}, // the kubelet uses fixed directories there
-		{"log", "/var/log", "tmpfs", 0}, // the kubelet uses fixed directories there, too
+		{"lib", "/var/lib", "tmpfs", 0}, // the kubelet writes to fixed directories below it
+		{"log", "/var/log", "tmpfs", 0}, // the kubelet writes to fixed directories below it, too
 	} {
 		if err := unix.Mount(m.source, m.target, m.kind, m.flags, ""); err != nil {
 			return fmt.Errorf("mount %s: %w", m.target, err)
@@ -56,7 +56,7 @@ func enter(ctx context.Context) error {
 		{"link", "set", bridge, "up"},
 		{"addr", "add", serviceIP + "/32", "dev", "lo"},
 		{"addr", "add", DNSIP + "/32", "dev", "lo"},
-		{"route", "add", "default", "via", IP}, // leads nowhere; a kubelet reads this route to find its own address
+		{"route", "add", "default", "via", IP}, // the route leads nowhere, but a kubelet finds its own address by it
 	} {
 		if err := run(ctx, "ip", args...); err != nil {
 			return err

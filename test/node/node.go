@@ -42,17 +42,17 @@ type Node struct {
 	cp     *controlplane.ControlPlane
 	client kubernetes.Interface
 	dir    string
-	door   net.Listener // listens for pods at the address of the Service kubernetes
+	door   net.Listener // listens for pods at the address of the Service kubernetes, and leads to the API server
 
 	mu        sync.Mutex
 	processes []*process // in the order of their start
 }
 
-// process is a running program of the node.
+// process is one program of the node, such as containerd.
 type process struct {
 	name, log string
 	pid       int
-	ended     chan struct{} // closed when it has ended; err is set before that
+	ended     chan struct{} // closed when the process has ended; err is set before that
 	err       error
 }
 
@@ -101,8 +101,8 @@ func (n *Node) path(name string) string { return filepath.Join(n.dir, name) }
 // program returns the path of one of the programs of package binaries.
 func (n *Node) program(name string) string { return n.cp.Program(name) }
 
-// openDoor listens at the address of the Service kubernetes, and forwards connections to the API server. Its goroutines
-// end with Stop and with their connections.
+// openDoor makes the API server reachable for pods: it listens at the address of the Service kubernetes, and forwards
+// each connection to the server. Its goroutines end when Stop is called and their connections have ended.
 func (n *Node) openDoor() error {
 	at, err := n.cp.Address()
 	if err != nil {
@@ -123,18 +123,18 @@ func (n *Node) openDoor() error {
 	return nil
 }
 
-// forward copies bytes in both directions until both sides have ended.
+// forward copies bytes between the connection from and a new one to the address at, until both have ended.
 func forward(from net.Conn, at string) {
 	defer from.Close()
 	to, err := net.Dial("tcp", at)
 	if err != nil {
-		return // the client sees that the connection ends
+		return // the client sees only that its connection ends
 	}
 	defer to.Close()
 	var both sync.WaitGroup
 	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
 		both.Go(func() {
-			_, _ = io.Copy(way[1], way[0]) // an error ends the connection, which both sides see
+			_, _ = io.Copy(way[1], way[0]) // an error needs no report: both sides see that the connection ends
 			_ = way[1].(*net.TCPConn).CloseWrite()
 		})
 	}
@@ -148,17 +148,17 @@ func (n *Node) launch(name string, argv ...string) error {
 	if err != nil {
 		return err
 	}
-	defer out.Close() // the child process has its own copy of the file
+	defer out.Close() // the child process keeps its own copy open
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
-	// containerd looks for the shim in PATH; it is in the directory of containerd.
+	// PATH gets the program's directory, because containerd looks there for its shim.
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(argv[0])+":"+os.Getenv("PATH"))
 	ended, err := child.Start(cmd)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", name, err)
 	}
 	p.pid = cmd.Process.Pid
-	go func() { // ends with the process
+	go func() { // this goroutine ends when the process ends
 		p.err = <-ended
 		close(p.ended)
 	}()
@@ -198,7 +198,7 @@ func (n *Node) process(name string) *process {
 	return nil
 }
 
-// end kills a program and returns when it has ended.
+// end kills one of the node's programs, and returns when it has ended.
 func (n *Node) end(name string) error {
 	p := n.process(name)
 	if p == nil {

@@ -3,26 +3,28 @@ package oracle
 import "strings"
 
 // Difference is an intended difference between Jobledger and upstream (the controllers of Kubernetes): a way in which
-// their pictures of a scenario may differ.
+// their pictures (the final states of their clusters) may differ.
 type Difference struct {
-	Rule     string // identifier of the contract's rule
-	Sentence string // the difference in words, from docs/conformance.md, or why it must be so
-	// When reports whether a scenario can show the difference. In all other scenarios it is an error.
+	Rule     string // identifier of the rule in docs/contract
+	Sentence string // the difference in words, as in docs/conformance.md, or why it must be so
+	// When reports whether this difference can appear in a scenario. In all other scenarios it is an error.
 	When func(Scenario) bool
-	// Explains reports whether this difference can cause a line of a diff. Nil: the picture leaves out what differs;
-	// see lens.
+	// Explains reports whether this difference can cause a line of a diff. If it is nil, the picture leaves out what
+	// differs, so that no line shows it (see lens).
 	Explains func(line string) bool
-	// Shows reports whether a diff has a feature that only this difference causes. Nil: no such feature is needed.
-	Shows func(diff string) bool
-	// Proves is like Shows, but also sees the scenario, because the diff must fit its actions. Nil: no such check is
+	// Shows reports whether a diff has a feature that only this difference causes. If it is nil, no such feature is
 	// needed.
+	Shows func(diff string) bool
+	// Proves reports the same as Shows, but also from the scenario, because the diff must fit the scenario's actions.
+	// If it is nil, no such check is needed.
 	Proves func(s Scenario, diff string) bool
-	// Parts is set if one Job has ended and the other has not, or if the two controllers have different work left. Then
-	// every later difference is a consequence of this one.
+	// Parts is true if one Job has ended and the other has not, or if the two controllers have different work left.
+	// Every later difference is then a consequence of this one.
 	Parts bool
 }
 
-// These differences change many lines of a picture, so the picture leaves these lines out.
+// Differences that change many lines of a picture (the final state of a cluster, as lines). The picture leaves these
+// lines out.
 var (
 	finishesFirst = &Difference{
 		Rule:     "J-021, J-085, J-234",
@@ -53,7 +55,8 @@ var Allowed = []*Difference{
 		Rule:     "J-116",
 		Sentence: "Upstream publishes indexes as failed whose pods it deleted because the Job fails, when it was killed in between, or could not store that. Ours never does.",
 		When:     func(s Scenario) bool { return s.has("perIndex=") && (s.has("die") || s.has("deny status")) },
-		Explains: func(line string) bool { // the number of failed indexes may decide the reason
+		// failedIndexes differ, and their number may decide the reason of the failure
+		Explains: func(line string) bool {
 			return strings.Contains(line, "failedIndexes=") || isLine(line, "-", "BackoffLimitExceeded") || isLine(line, "+", "MaxFailedIndexesExceeded")
 		},
 		Shows: func(diff string) bool { return sameBut(lines(diff, "failedIndexes="), " failedIndexes=") },
@@ -217,10 +220,10 @@ var Allowed = []*Difference{
 	},
 }
 
-// maxUncounted is the number of pods that upstream counts in one sync (MaxUncountedPods of its source).
+// maxUncounted is how many pods the built-in controller counts at most in one sync (MaxUncountedPods in its source).
 const maxUncounted = 500
 
-// allowed returns the differences that a scenario may show.
+// allowed returns the intended differences that this scenario may show.
 func (s Scenario) allowed() []*Difference {
 	if len(s.CronJobs) > 0 {
 		return AllowedOfCronJobs
@@ -228,10 +231,12 @@ func (s Scenario) allowed() []*Difference {
 	return Allowed
 }
 
-// lens is the set of differences that a picture leaves out, so that it is equal for both controllers.
+// lens is a set of intended differences. A picture (the final state of a cluster, as lines) is made without what they
+// change, so that the pictures of both controllers are equal.
 type lens map[*Difference]bool
 
-// through returns the lens for a scenario: the differences that it can show and that explain no lines of a diff.
+// through returns the lens for a scenario: those differences that the scenario may cause and that cannot be
+// recognized in the lines of a diff.
 func through(s Scenario) lens {
 	l := lens{}
 	for _, d := range s.allowed() {

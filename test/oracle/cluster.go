@@ -14,40 +14,41 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// cluster is a simulated cluster in which a scenario runs, without its controller.
+// cluster is a simulated cluster in which a scenario runs; its controller is not part of it.
 type cluster struct {
 	world   *world.World
-	actor   string                  // the controller's name in the log of writes
-	client  *apiserver.Client       // the controller's
-	runner  *apiserver.Client       // the controller's, for writes about CronJobs
-	user    *apiserver.Client       // the client of users, kubelets and policies
+	actor   string                  // the controller's name in the recorded writes
+	client  *apiserver.Client       // the controller's client
+	runner  *apiserver.Client       // the controller's client for writes about CronJobs
+	user    *apiserver.Client       // the client of users, kubelets and admission policies
 	jobs    map[string]*batchv1.Job // the Jobs that the scenario may create, by name
 	crons   map[string]*batchv1.CronJob
-	rules   []denial                // rules of admission that refuse requests of the controller
-	allowed time.Time               // when the scenario last ended all refusals ("allow")
-	held    map[apiserver.Kind]bool // kinds whose watches deliver nothing for now
+	rules   []denial                // rules of an admission policy that refuse requests of the controller
+	allowed time.Time               // when the scenario last ended all refusals (action "allow")
+	held    map[apiserver.Kind]bool // kinds of objects whose watches deliver nothing for now
 	// number of writes that the controller may make before it is killed; negative for no limit
 	budget int
-	fall   *fall                  // the kind of request at which the controller is killed; nil for none
-	spent  bool                   // the controller was killed
-	begin  func(lost bool) error  // starts the controller again; lost: without its log
+	fall   *fall                  // the request at which the controller is killed; nil for none
+	spent  bool                   // the controller's process was killed, and no other one was started yet
+	begin  func(lost bool) error  // starts the controller again; lost says whether without its log
 	skew   atomic.Int64           // error of the controller's clock, in nanoseconds
 	step   func(by time.Duration) // tells the controller that its clock was set; nil if it is not told
-	events map[eventKey]int       // counts of the Kubernetes Events that the controller reported
+	events map[eventKey]int       // how often the controller reported each Kubernetes Event
 }
 
 // eventKey identifies a Kubernetes Event about a Job or a CronJob.
 type eventKey struct{ job, kind, reason, message string }
 
-// fall says at which request the controller is killed. The fault decides whether that request takes effect.
+// fall says at which request the controller is killed: at the next one with this verb. fault decides whether that
+// request still takes effect.
 type fall struct {
 	verb  string
 	fault apiserver.Fault
 }
 
-// denial is a rule that refuses some of the controller's requests.
+// denial is a rule that makes the simulated API server refuse some requests of the controller.
 type denial struct {
-	verb  string // create, delete and patch of pods, status of Jobs, and the other verbs in deeds.go
+	verb  string // create, delete and patch are about pods, status is about Jobs; deeds.go has the other verbs
 	ref   *podRef
 	fault apiserver.FaultKind
 	once  bool
@@ -80,14 +81,15 @@ func newCluster(s Scenario, seed uint64, actor string) (*cluster, error) {
 	return c, nil
 }
 
-// runner returns the name under which the controller writes for CronJobs. Under its other name the checker of Jobs
-// (internal/dev/sim/invariants) would report these writes.
+// runner returns the name under which the controller actor writes about CronJobs. The checker of Jobs
+// (internal/dev/sim/invariants) knows its usual name, and would report these writes as errors.
 func runner(actor string) string { return actor + ", for CronJobs" }
 
 // reads lists the verbs of requests that change nothing.
 var reads = map[string]bool{"get": true, "list": true, "getcron": true}
 
-// admit decides which fault a request of the controller gets. pod is the pod to be created; nil for other requests.
+// admit returns the fault that a request of the controller gets, if any. pod is the pod to be created; nil for other
+// requests.
 func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 	if c.budget == 0 {
 		c.spent = true
@@ -99,7 +101,7 @@ func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 		c.spent = true
 		return c.fall.fault
 	}
-	// reads do not count: a kill after a read has the effect of a kill after the write before it
+	// Only writes count down to the kill: a kill after a read would be like one after the write before it.
 	if c.budget > 0 && !reads[verb] {
 		c.budget--
 	}
@@ -117,16 +119,17 @@ func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 	return apiserver.Fault{}
 }
 
-// settle makes all steps of the cluster that need no time.
+// settle makes all steps of the cluster that are due now. It reports whether there were any.
 func (c *cluster) settle() bool { return c.world.Settle() }
 
-// faults maps the words of a scenario to kinds of faults.
+// faults maps the words of a scenario to kinds of faults that a request can get.
 var faults = map[string]apiserver.FaultKind{
 	"webhook": apiserver.WebhookDenied, "quota": apiserver.QuotaExceeded, "error": apiserver.ServerError,
 	"unavailable": apiserver.Unavailable, "lost": apiserver.TimeoutAfter, "timeout": apiserver.TimeoutBefore,
 }
 
-// do carries out the actions of a step. If a kill was pending, the controller is killed before the first action.
+// do carries out the actions (deeds) of one step. If the controller was to be killed by now and is still alive, it is
+// killed before the first action.
 func (c *cluster) do(deeds []string) error {
 	c.spent = c.spent || c.budget >= 0 || c.fall != nil
 	for _, deed := range deeds {
@@ -138,7 +141,7 @@ func (c *cluster) do(deeds []string) error {
 		}
 		c.settle()
 	}
-	// make also the steps that follow without delay
+	// Also make all steps of the cluster that follow from the actions without delay.
 	for c.world.Clock.AdvanceTo(c.world.Clock.Now()) > 0 || c.settle() {
 		continue
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// These differences come from rules of the CronJob contract that Jobledger follows and upstream does not. cronmends.go
-// changes upstream so that it follows them.
+// Differences caused by rules of the CronJob contract that Jobledger follows and the built-in controller (upstream)
+// does not. cronmends.go changes upstream so that it follows them, too.
 var (
 	otherOfName = &Difference{
 		Rule:     "C-110",
@@ -50,10 +50,12 @@ var (
 	}
 )
 
-// Mends lists the differences that cronmends.go can remove. A long test run fails if one of them was never needed.
+// Mends lists the differences that cronmends.go can remove, by making upstream follow our rule. A long test run fails
+// if one of them was never needed.
 var Mends = []*Difference{otherOfName, staleStatus, unknownCreate, killedCreate, clockSet, ownAnswer, asleep}
 
-// These differences change many lines of a picture, so the picture leaves these lines out.
+// Differences that change many lines of a picture (the final state of a cluster, as lines). The picture leaves these
+// lines out.
 var (
 	cronEventsOfTheDead = &Difference{
 		Rule:     "C-173, C-220",
@@ -161,8 +163,8 @@ var AllowedOfCronJobs = []*Difference{
 	},
 }
 
-// toldInstead reports whether upstream has an Event about the deletion of each Job whose end only Jobledger reports.
-// There must be at least one such Job.
+// toldInstead reports whether each Job whose end only Jobledger reports has an Event about its deletion from upstream
+// (the built-in controller), and whether there is at least one such Job.
 func toldInstead(diff string) bool {
 	jobs := map[string]int{}
 	for line := range strings.Lines(diff) {
@@ -183,8 +185,8 @@ func toldInstead(diff string) bool {
 	return len(jobs) > 0
 }
 
-// goneInstead reports whether the Jobs that only upstream reports as completed are exactly those that Jobledger reports
-// as missing, each as often.
+// goneInstead reports whether the Jobs that only upstream (the built-in controller) reports as completed are exactly
+// those that Jobledger reports as missing, and each as often.
 func goneInstead(diff string) bool {
 	told := map[string]int{}
 	for line := range strings.Lines(diff) {
@@ -254,8 +256,8 @@ func succeededLater(diff string) bool {
 	return said != "" && sameBut(said, field)
 }
 
-// succeededUnseen reports whether only Jobledger stores some successes, each at one of the given times. At the end it
-// must know a later success than upstream, or both the same one.
+// succeededUnseen reports whether only Jobledger stores some successes, each at one of the times in unseen. At the end
+// it must know a later success than upstream, or both the same one.
 func succeededUnseen(diff string, unseen []string) bool {
 	stored := lines(diff, "last success ")
 	for line := range strings.Lines(stored) {
@@ -268,8 +270,8 @@ func succeededUnseen(diff string, unseen []string) bool {
 	return stored != "" && (!ends || succeededLater(diff))
 }
 
-// heldSuccesses returns the times at which Jobs succeed while the watch of Jobs is held. With removed it returns a time
-// only if a Job is also removed later, while the watch is still held.
+// heldSuccesses returns the times at which Jobs succeed while the watch of Jobs is held (delivers nothing). If
+// removed is true, it returns only times of Jobs that are also removed before the watch delivers again.
 func (s Scenario) heldSuccesses(removed bool) (all []string) {
 	now, held, some := world.Start, false, []string(nil)
 	for _, step := range s.Steps {
@@ -292,7 +294,7 @@ func (s Scenario) heldSuccesses(removed bool) (all []string) {
 	return all
 }
 
-// deletedAt is the text before the time in a picture's line about a deletion.
+// deletedAt is the text before the time in a line of a picture about a deletion.
 const deletedAt = ", background at "
 
 // deletedLater reports whether both controllers delete the same Jobs, and Jobledger each of them later.
@@ -305,7 +307,9 @@ func deletedLater(diff string) bool {
 	}
 	for line := range strings.Lines(diff) {
 		if job, at, _ := strings.Cut(line, deletedAt); line[0] == '+' && at <= theirs[job[1:]] {
-			return false // times can be compared as text: all have one form and one zone
+			// No excuse: Jobledger deletes this Job no later; times have the same form, so they can be compared as
+			// text.
+			return false
 		}
 	}
 	return diff != "" && sameBut(diff, deletedAt)

@@ -7,21 +7,22 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// timed is a work queue whose delays end at a time of the controller's clock, even if that clock is set. In upstream's
-// own queue a delay has a fixed length. If a key has several delays, the earliest wins (C-089).
+// timed is a work queue in which a delay ends at a time of the controller's clock, even if that clock is set in
+// between. In upstream's own queue a delay has a fixed length. If a key has several delays, the earliest one counts
+// (C-089).
 type timed struct {
 	workqueue.TypedRateLimitingInterface[string]
 	u  *upstream
 	mu sync.Mutex
-	// delays are the running delays, by key.
+	// the running delays, by key
 	delays  map[string]*delay
-	looking map[string]bool // keys that a worker got and has not given back with Done
-	// keys that wait for a due time because their schedule was changed, and that no worker got since
+	looking map[string]bool // keys that a worker has, which it gives back with Done
+	// keys that wait for a due time since their schedule was changed, and that no worker has got since
 	edited map[string]bool
 }
 
 type delay struct {
-	until time.Time // end of the delay by the controller's clock
+	until time.Time // end of the delay, by the controller's clock
 	timer *time.Timer
 }
 
@@ -33,11 +34,12 @@ func newTimed(u *upstream, queue workqueue.TypedRateLimitingInterface[string]) *
 
 func (q *timed) now() time.Time { return time.Now().Add(time.Duration(q.u.skew.Load())) }
 
-// AddAfter adds a key when d has passed on the controller's clock.
+// AddAfter adds a key to the queue when d has passed on the controller's clock.
 func (q *timed) AddAfter(key string, d time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.edited[key] = !q.looking[key] // outside of a worker, so an event handler calls it: a schedule was changed
+	// If no worker has the key, an event handler adds it, and so the schedule was changed.
+	q.edited[key] = !q.looking[key]
 	q.await(key, q.now().Add(d))
 }
 
@@ -67,7 +69,7 @@ func (q *timed) await(key string, until time.Time) {
 	q.delays[key] = d
 }
 
-// Get gives the next key to a worker.
+// Get returns the next key for a worker.
 func (q *timed) Get() (key string, shutdown bool) {
 	key, shutdown = q.TypedRateLimitingInterface.Get()
 	q.mu.Lock()
@@ -76,7 +78,7 @@ func (q *timed) Get() (key string, shutdown bool) {
 	return key, shutdown
 }
 
-// Done takes a key back from a worker.
+// Done says that a worker has finished with a key.
 func (q *timed) Done(key string) {
 	q.mu.Lock()
 	delete(q.looking, key)
@@ -84,8 +86,9 @@ func (q *timed) Done(key string) {
 	q.TypedRateLimitingInterface.Done(key)
 }
 
-// set adjusts the delays after the clock was set. A key whose schedule was changed waits for the next due time by the
-// new clock, or for its old time if that is earlier. All other keys are added at once.
+// set is called when the controller's clock was set. It adds each key to the queue at once, except if the schedule of
+// its CronJob was changed: then the key waits for the next due time by the new clock, or until its old time if that
+// is earlier.
 func (q *timed) set(keys []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

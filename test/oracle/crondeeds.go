@@ -78,7 +78,7 @@ func propagation(words []string) metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
 
-// meddleCron changes the status of a CronJob as the words of the action say.
+// meddleCron changes the status of a CronJob as a user would. args are the words of the scenario's action.
 func meddleCron(c *cluster, name string, args []string) error {
 	cronJob := c.world.Server.CronJob(namespace, name)
 	if cronJob == nil {
@@ -109,7 +109,7 @@ func meddleCron(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// jobOfCron returns a Job as a user creates it by hand from the template of a CronJob.
+// jobOfCron returns a Job like one that a user creates by hand from the template of a CronJob.
 func jobOfCron(cronJob *batchv1.CronJob, name string) *batchv1.Job {
 	template := cronJob.Spec.JobTemplate.DeepCopy()
 	job := &batchv1.Job{
@@ -122,7 +122,7 @@ func jobOfCron(cronJob *batchv1.CronJob, name string) *batchv1.Job {
 	return job
 }
 
-// manual creates a Job as kubectl create job --from does (C-223).
+// manual creates a Job from the CronJob's template, as kubectl create job --from does (C-223).
 func manual(c *cluster, name string, args []string) error {
 	cronJob := c.world.Server.CronJob(namespace, name)
 	if cronJob == nil {
@@ -137,7 +137,7 @@ func manual(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// squat creates a Job under a name that the CronJob will need at a later due time.
+// squat creates a Job that takes the name which the Job of a later due time of the CronJob will need.
 func squat(c *cluster, name string, args []string) error {
 	cronJob := c.world.Server.CronJob(namespace, name)
 	if cronJob == nil {

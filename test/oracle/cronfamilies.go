@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// GenerateCrons returns the scenario with CronJobs that a seed gives, and the name of its family.
+// GenerateCrons returns the scenario with CronJobs that a seed determines, and the name of its family (kind of
+// scenario).
 func GenerateCrons(seed uint64) (Scenario, string) {
 	g := &cronGenerator{generator: &generator{Rand: rand.New(rand.NewPCG(seed, 0xc407))}}
 	f := cronFamilies[seed%uint64(len(cronFamilies))]
@@ -16,21 +17,23 @@ func GenerateCrons(seed uint64) (Scenario, string) {
 	return g.Scenario, f.name
 }
 
-// longest limits the virtual length of a scenario: beyond it, waits are cut to less than an hour.
+// longest limits the simulated time of a scenario. Once it is reached, each further wait is cut to less than an hour.
 const longest = 14 * 24 * time.Hour
 
-// half moves all actions to the middle of a second, when nothing is due.
+// half is added to the time of each action. The action then comes in the middle of a second, when nothing else is
+// due.
 const half = 500 * time.Millisecond
 
-// cronGenerator builds a scenario with CronJobs.
+// cronGenerator builds a random scenario with CronJobs.
 type cronGenerator struct {
 	*generator
 	names  []string
-	period time.Duration // shortest time between two due times, about
+	period time.Duration // shortest time between two due times, approximately
 	spent  time.Duration
 }
 
-// cronFamilies lists the kinds of scenarios with CronJobs. With 13 families, seed 27 has the family at index 1.
+// cronFamilies lists the kinds of scenarios with CronJobs. A seed has the family at index seed modulo the number of
+// families: of 13 families, seed 27 has the one at index 1.
 var cronFamilies = []struct {
 	name string
 	make func(*cronGenerator)
@@ -50,8 +53,9 @@ var cronFamilies = []struct {
 	{"clocks", cronClocks},
 }
 
-// timetable is a schedule and its period. The period is about the time between two due times, or the longest wait for
-// one. Upstream has timers that fire every few seconds, so it is slow to simulate weeks.
+// timetable is a schedule and its period: about the time between two due times, or the longest wait for one. Short
+// periods keep scenarios short, because weeks are slow to simulate: upstream (the built-in controller) has timers
+// that fire every few seconds.
 type timetable struct {
 	text   string
 	period time.Duration
@@ -78,13 +82,13 @@ var timetables = []timetable{
 	{"59~23~28-31~*~*", 48 * time.Hour},
 }
 
-// intervals are schedules whose due times count from the last run.
+// intervals are schedules without fixed times: each due time counts from the last run.
 var intervals = []timetable{
 	{"@every~1m", time.Minute}, {"@every~90s", 90 * time.Second}, {"@every~30s", 30 * time.Second}, {"@every~20m", 20 * time.Minute},
 	{"@every~1h30m", 90 * time.Minute}, {"@every~7h13m5s", 7 * time.Hour}, {"@every~45.9s", 45 * time.Second},
 }
 
-// schedule draws a schedule, most often one that is due soon.
+// schedule returns a random schedule, most often one that is due soon.
 func (g *cronGenerator) schedule() timetable {
 	switch {
 	case g.chance(0.2):
@@ -95,7 +99,7 @@ func (g *cronGenerator) schedule() timetable {
 	return timetables[g.IntN(len(timetables))]
 }
 
-// cron adds a CronJob that the given words describe. It is created by a later step.
+// cron adds to the scenario a CronJob that the words describe. A later step creates it.
 func (g *cronGenerator) cron(name string, t timetable, words ...string) {
 	line := []string{name, "schedule=" + t.text}
 	for _, word := range words {
@@ -129,18 +133,21 @@ func (g *cronGenerator) make() {
 	g.after(0, deeds...)
 }
 
-// after adds a step after a wait. If the scenario is already long, it cuts the wait to less than an hour.
+// after adds a step with these actions (deeds), d after the step before. If the scenario is long already, the wait is
+// cut to less than an hour.
 func (g *cronGenerator) after(d time.Duration, deeds ...string) {
 	if g.spent += d; g.spent > longest && len(g.Steps) > 1 {
 		d %= time.Hour
 	}
 	if n := len(g.Steps); n > 0 && strings.HasPrefix(g.Steps[n-1].Deeds[0], "start") {
-		d += time.Second // upstream checks ten times a second whether its caches are in sync after a start
+		// One second more after a start, because upstream (the built-in controller) needs up to 100 ms to find its
+		// caches filled.
+		d += time.Second
 	}
 	g.Steps = append(g.Steps, Step{Wait: d, Deeds: deeds})
 }
 
-// wait draws a wait in whole seconds. No due time, one, or several may fall into it.
+// wait returns a random wait in whole seconds, in which no due time, one, or several may come.
 func (g *cronGenerator) wait() time.Duration {
 	d := g.period
 	switch g.IntN(8) {
@@ -158,7 +165,7 @@ func (g *cronGenerator) wait() time.Duration {
 	return d.Truncate(time.Second)
 }
 
-// steps adds n steps. Each has one action, drawn from each, and a drawn wait.
+// steps adds n steps. Each has one action, from a random one of the functions, and a random wait.
 func (g *cronGenerator) steps(n int, each ...func() string) {
 	for range n {
 		if deed := each[g.IntN(len(each))](); deed != "" {
@@ -169,7 +176,7 @@ func (g *cronGenerator) steps(n int, each ...func() string) {
 
 func (g *cronGenerator) any() string { return g.names[g.IntN(len(g.names))] }
 
-// run draws a reference to one or all of the Jobs of a CronJob, such as "a.1".
+// run returns a random reference to Jobs of a CronJob, such as "a.1": to one of them, or to all.
 func (g *cronGenerator) run() string {
 	return g.any() + g.pick("", "", "", ".1", ".-1", ".-1", ".*")
 }
@@ -194,7 +201,7 @@ func (g *cronGenerator) suspend() string {
 	return "edit " + g.any() + g.pick(" suspend=true", " suspend=true", " suspend=false", " suspend=false", " suspend=false")
 }
 
-// touch draws a change that no decision depends on.
+// touch returns a random change of a CronJob or Job on which no decision depends.
 func (g *cronGenerator) touch() string { return g.pick("touch "+g.any(), "touchrun "+g.run()) }
 
 func (g *cronGenerator) editPolicy() string {
@@ -213,7 +220,7 @@ func (g *cronGenerator) editSchedule() string {
 	return "edit " + g.any() + " schedule=" + g.near().text
 }
 
-// near draws a schedule whose period is between 1/20 of the scenario's and 20 times as long.
+// near returns a random schedule whose period is between 1/20 of the scenario's period and 20 times as long.
 func (g *cronGenerator) near() timetable {
 	for {
 		if t := g.schedule(); t.period <= 20*g.period && g.period <= 20*t.period {
@@ -268,7 +275,7 @@ func cronDeadlines(g *cronGenerator) {
 	g.steps(3+g.IntN(8), g.ends, g.ends, edit, g.suspend, g.suspend, g.editSchedule, down)
 }
 
-// cronZones builds scenarios around days on which clocks change.
+// cronZones builds scenarios with time zones, around days on which clocks change to or from summer time.
 func cronZones(g *cronGenerator) {
 	day := []struct{ zone, date string }{
 		{"America/New_York", "2026-03-08"}, {"America/New_York", "2026-11-01"}, {"Europe/Berlin", "2026-03-29"}, {"Europe/Berlin", "2026-10-25"},
@@ -310,7 +317,7 @@ func cronDowntime(g *cronGenerator) {
 }
 
 // cronKills builds scenarios in which the controller is killed in the middle of its work. They have only one CronJob,
-// because of two that are due together either may be first.
+// because if two are due at the same time, either may be first.
 func cronKills(g *cronGenerator) {
 	g.cron("a", g.schedule(), g.policy(), g.limits())
 	g.make()
@@ -338,7 +345,8 @@ func cronDenials(g *cronGenerator) {
 		g.steps(g.IntN(4), g.ends, g.ends, g.remove, g.suspend, g.editTemplate)
 		g.after(g.wait(), "allow")
 	}
-	g.after(30*time.Minute, "touch a") // upstream's backoff is at most 1000 s
+	// Upstream (the built-in controller) waits at most 1000 s before it tries again, so by now it has.
+	g.after(30*time.Minute, "touch a")
 	g.steps(g.IntN(4), g.ends)
 }
 
@@ -364,7 +372,7 @@ func cronDeletions(g *cronGenerator) {
 	g.steps(3+g.IntN(6), again, again, g.ends, drop, odd, g.manual)
 }
 
-// cronHeld builds scenarios in which the controller sees old state for a while, because a watch is held.
+// cronHeld builds scenarios in which the controller sees an old state for a while, because a watch delivers nothing.
 func cronHeld(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	for range 1 + g.IntN(2) {
@@ -376,7 +384,7 @@ func cronHeld(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronOld builds scenarios with CronJobs that today's API server would refuse, as an older one accepted them.
+// cronOld builds scenarios with CronJobs that an old API server has accepted, although today's would refuse them.
 func cronOld(g *cronGenerator) {
 	t := timetables[g.IntN(5)]
 	g.cron("a", t, g.policy())

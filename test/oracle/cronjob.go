@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// otherController is the managedBy of the Jobs that the scenario's CronJobs create. No controller runs them: actions of
-// the scenario begin and end them, in the same way in both clusters (C-230).
+// otherController is the value of managedBy in the Jobs that CronJobs of a scenario create. No controller runs these
+// Jobs; actions of the scenario begin and end them, in the same way in both clusters (C-230).
 const otherController = "oracle.jobledger.dev/deeds"
 
 // newCronJob returns the CronJob that a line of a scenario describes: its name, then words. In a word, ~ stands for a

@@ -19,17 +19,17 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// memory is what upstream with mends (see mends) knows of a CronJob beyond its cache: the object that it last wrote or
-// read, and the status that it could not write.
+// memory is what upstream remembers of a CronJob with mends (changes that make it follow our rules): the object that it
+// last wrote or read, and the status that it could not write.
 type memory struct {
 	newest *batchv1.CronJob       // nil for none
-	shown  batchv1.CronJobStatus  // the published status at the last look
-	base   batchv1.CronJobStatus  // the published status on which unsaid is based
-	unsaid *batchv1.CronJobStatus // the status that could not be written; nil for none
+	shown  batchv1.CronJobStatus  // the status in the API server when upstream last looked at it
+	base   batchv1.CronJobStatus  // the status in the API server to which unsaid is a change
+	unsaid *batchv1.CronJobStatus // the status that could not be written yet; nil for none
 	failed time.Time              // when a write of unsaid last failed
 }
 
-// of returns the memory of a CronJob, and creates it if needed.
+// of returns what is remembered of a CronJob. If there is nothing yet, it creates an empty entry.
 func (m *mends) of(cronJob *batchv1.CronJob) *memory {
 	if m.memory[cronJob.UID] == nil {
 		m.memory[cronJob.UID] = &memory{}
@@ -37,8 +37,8 @@ func (m *mends) of(cronJob *batchv1.CronJob) *memory {
 	return m.memory[cronJob.UID]
 }
 
-// look returns the CronJob as upstream with mends shall see it: at least as new as the newest known object, and with
-// the status that it still has to write. held says that the watch is held, so the cached object is old.
+// look returns the CronJob as upstream shall see it: at least as new as the newest known object, and with the status
+// that is not written yet. held says that the watch delivers nothing, so the cached object is old.
 func (m *mends) look(cached *batchv1.CronJob, held bool) *batchv1.CronJob {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,7 +51,7 @@ func (m *mends) look(cached *batchv1.CronJob, held bool) *batchv1.CronJob {
 	if known.unsaid != nil {
 		seen = seen.DeepCopy()
 		seen.Status = merged(seen.Status, known.base, *known.unsaid)
-		// the status had been written, only the answer was lost
+		// If the API server has the status already, the write succeeded, and only its answer was lost.
 		if equality.Semantic.DeepEqual(seen.Status, known.shown) {
 			known.unsaid = nil
 			return seen
@@ -61,8 +61,8 @@ func (m *mends) look(cached *batchv1.CronJob, held bool) *batchv1.CronJob {
 	return seen
 }
 
-// merged returns the status to write over the published status now, if a status unsaid, based on base, could not be
-// written.
+// merged returns the status to write if a status (unsaid) could not be written. base is the status to which unsaid was
+// a change, and now is the status in the API server.
 func merged(now, base, unsaid batchv1.CronJobStatus) batchv1.CronJobStatus {
 	out := batchv1.CronJobStatus{
 		LastScheduleTime:   laterUnless(unsaid.LastScheduleTime.Equal(base.LastScheduleTime), now.LastScheduleTime, unsaid.LastScheduleTime),
@@ -96,8 +96,8 @@ type mendedCronJobs struct {
 	u *upstream
 }
 
-// UpdateStatus writes a status, and remembers the object that it wrote, or the status that it could not write. After a
-// conflict it reads the CronJob.
+// UpdateStatus writes a status, and remembers the object that it wrote, or else the status that it could not write.
+// After a conflict it reads the CronJob again.
 func (c mendedCronJobs) UpdateStatus(ctx context.Context, cronJob *batchv1.CronJob, opts metav1.UpdateOptions) (*batchv1.CronJob, error) {
 	after, err := c.CronJobInterface.UpdateStatus(ctx, cronJob, opts)
 	var live *batchv1.CronJob
@@ -153,17 +153,18 @@ func (n mendedCronNamespace) Get(name string) (*batchv1.CronJob, error) {
 	return n.u.mends.look(cached, n.u.lags()), nil
 }
 
-// looked is upstream's work queue with two additions. If a CronJob found the name of its Job taken, it gets another
-// sync at the next due time, and one when the Job with that name is gone (see follow). And the queue writes statuses
-// that could not be written before.
+// looked is upstream's work queue with two additions. If a CronJob found that the name of its Job was taken, it is
+// synced again at the next due time, and when the Job with that name is gone (see follow). And the queue writes
+// statuses that could not be written before.
 type looked struct {
 	patient
 	u      *upstream
-	again  map[string]bool // keys for which another sync is certain
-	failed map[string]bool // keys whose sync ended in an error, until Done
+	again  map[string]bool // keys that will certainly be synced again
+	failed map[string]bool // keys whose sync ended with an error; removed by Done
 }
 
-// Get gives the next key to a worker. Before that it settles the CronJob's Job in doubt, if there is one.
+// Get returns the next key for a worker. Before, it finds out whether the CronJob's Job exists, if the outcome of its
+// create is unknown.
 func (q looked) Get() (key string, shutdown bool) {
 	key, shutdown = q.patient.Get()
 	q.u.mends.mu.Lock()
@@ -175,8 +176,8 @@ func (q looked) Get() (key string, shutdown bool) {
 	return key, shutdown
 }
 
-// settle looks for a Job whose create had an unknown outcome. If the Job exists, settle adds it to the status that is
-// to be written, as after a successful create.
+// settle is called for a Job whose create had an unknown outcome. If the Job exists, settle adds it to the status
+// that is to be written, as after a successful create.
 func (q looked) settle(key string, job *batchv1.Job) {
 	m := q.u.mends
 	cached, err := q.u.cached.CronJobs(namespace).Get(key[len(namespace)+1:])
@@ -204,13 +205,15 @@ func (q looked) settle(key string, job *batchv1.Job) {
 	}
 	ref, err := reference.GetReference(scheme.Scheme, found)
 	if err != nil {
-		panic(err) // a Job always has a reference
+		panic(err) // no error is possible for an object of a known kind such as Job
 	}
 	known.unsaid.Active = append(known.unsaid.Active, *ref)
-	known.unsaid.LastScheduleTime = &job.CreationTimestamp // holds the due time (C-157)
+	// In the Job that upstream (the built-in controller) sends, the creation timestamp is the due time (C-157).
+	known.unsaid.LastScheduleTime = &job.CreationTimestamp
 }
 
-// AddAfter adds a key after a delay, unless a status still cannot be written: then the backoff decides (C-172).
+// AddAfter adds a key to the queue after a delay. While a status cannot be written, it does nothing, because the key's
+// backoff decides when it is tried again (C-172).
 func (q looked) AddAfter(key string, d time.Duration) {
 	if q.comes(key); q.write(key) {
 		q.patient.AddAfter(key, d)
@@ -230,7 +233,7 @@ func (q looked) comes(key string) {
 	q.again[key] = true
 }
 
-// Forget resets the backoff of a key, unless there is a status that could not be written.
+// Forget resets the backoff of a key, unless a status could not be written.
 func (q looked) Forget(key string) {
 	if q.unsaid(key) == nil {
 		q.patient.Forget(key)
@@ -238,7 +241,7 @@ func (q looked) Forget(key string) {
 }
 
 // unsaid returns the CronJob with the status that could not be written. It returns nil if there is none, or if a write
-// was tried since the last sync began.
+// was tried since the current sync began.
 func (q looked) unsaid(key string) *batchv1.CronJob {
 	cached, err := q.u.cached.CronJobs(namespace).Get(key[len(namespace)+1:])
 	if err != nil {
@@ -255,23 +258,23 @@ func (q looked) unsaid(key string) *batchv1.CronJob {
 	return m.look(cached, q.u.lags())
 }
 
-// lags reports whether the watch of CronJobs is held, so that the cache is old.
+// lags reports whether upstream's cache of CronJobs may be old, because their watch delivers nothing at the moment.
 func (u *upstream) lags() bool {
 	u.front.mu.Lock()
 	defer u.front.mu.Unlock()
 	return u.held[apiserver.CronJobs]
 }
 
-// dead reports whether upstream's process was killed.
+// dead reports whether the process of the built-in controller was killed.
 func (u *upstream) dead() bool {
 	u.front.mu.Lock()
 	defer u.front.mu.Unlock()
 	return u.spent
 }
 
-// write writes the status that could not be written, unless a write was tried since the last sync began. It reports
-// whether no such status is left. Upstream syncs once more when it sees its own create, and Jobledger does not, so a
-// write is not repeated within a millisecond. A failed sync and a failed write count as one failure (C-172).
+// write writes a status that could not be written before, unless a write was tried since the current sync began. It
+// reports whether no such status is left. Upstream syncs again when it sees its own create, and Jobledger does not; so
+// a write is not tried twice within a millisecond. A failed sync and a failed write count as one failure (C-172).
 func (q looked) write(key string) bool {
 	cronJob := q.unsaid(key)
 	if cronJob == nil {
@@ -294,8 +297,8 @@ func (q looked) write(key string) bool {
 	return true
 }
 
-// Done takes a key back from a worker. If the CronJob found the name of its Job taken and no other sync will come, it
-// asks for one at the next due time (C-085).
+// Done says that a worker has finished with a key. If the CronJob found the name of its Job taken, and will not be
+// synced otherwise, Done asks for a sync at the next due time (C-085).
 func (q looked) Done(key string) {
 	m := q.u.mends
 	q.write(key)

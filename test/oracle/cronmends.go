@@ -24,22 +24,23 @@ import (
 // more with mends: wrappers around upstream's client, caches and queue that make it follow these rules. Upstream's
 // source is unchanged. If Jobledger agrees with upstream with mends, the mends that had an effect are the difference.
 
-// mends holds the state of the mends, and which of them had an effect (acted).
+// mends is the state of these wrappers, and which of them had an effect (acted). A mend is a change that makes upstream
+// follow one of our rules.
 type mends struct {
 	mu    sync.Mutex
 	acted map[*Difference]bool
-	doubt map[string]*batchv1.Job // by key of a CronJob: its Job whose create had an unknown outcome ("in doubt")
-	died  map[string]bool         // keys in doubt whose process was killed since
-	taken map[string]string       // by key of a CronJob: the name of a Job that was found taken since its last sync
-	// if an ended Job of the same minute has the name of a due time, treat that due time as not looked at
+	doubt map[string]*batchv1.Job // Jobs whose create had an unknown outcome (Jobs in doubt), by key of the CronJob
+	died  map[string]bool         // CronJobs with a Job in doubt whose process was killed since
+	taken map[string]string       // by key of the CronJob: the name of a Job that was found taken since the last sync
+	// treat a due time as not handled if an ended Job of the same minute has the name of its Job
 	once  bool
-	other map[string]bool            // names of Jobs that were found taken by such an ended Job; removed when read
-	waits map[string]string          // by name of a Job that was found taken: the key of the CronJob that waits since
-	made  map[types.UID]*batchv1.Job // Jobs that upstream created and the watch has not shown yet
-	seen  map[types.UID]bool         // Jobs that the watch has shown, perhaps before the answer to their create
+	other map[string]bool            // names of Jobs that such an ended Job had taken; removed when read
+	waits map[string]string          // by name of a Job that was found taken: the key of the CronJob that waits for it
+	made  map[types.UID]*batchv1.Job // Jobs that upstream has created and its watch has not shown yet
+	seen  map[types.UID]bool         // Jobs that the watch has shown, perhaps before their create was answered
 
 	memory map[types.UID]*memory
-	tried  map[string]bool // by key: a status write was tried since the last sync of the CronJob
+	tried  map[string]bool // keys for which a status write was tried since the last sync of the CronJob
 }
 
 func newMends() *mends {
@@ -48,15 +49,15 @@ func newMends() *mends {
 	return m
 }
 
-// newOnceMends returns mends that include lookedOnce: a due time is not stored as started if an ended Job of its minute
-// has the name of its Job.
+// newOnceMends returns mends with the addition lookedOnce: if an ended Job of the same minute has the name of a due
+// time's Job, that due time is not stored as started.
 func newOnceMends() *mends {
 	m := newMends()
 	m.once, m.other = true, map[string]bool{}
 	return m
 }
 
-// forget drops what Jobledger would forget with its log.
+// forget drops those notes that Jobledger, too, would lose with its log.
 func (m *mends) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,7 +65,7 @@ func (m *mends) forget() {
 	m.died = map[string]bool{}
 }
 
-// shown notes that the watch, or a list, has shown a Job.
+// shown notes that upstream's watch or list has shown a Job.
 func (m *mends) shown(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,8 +73,8 @@ func (m *mends) shown(uid types.UID) {
 	m.seen[uid] = true
 }
 
-// follow adds handlers to upstream's Job informer. They call shown for each new Job. When a Job is gone whose name a
-// CronJob found taken, they call look with the key of this CronJob.
+// follow adds handlers to upstream's informer of Jobs. They call shown for each new Job. When a Job is gone whose name
+// a CronJob found taken, they call look with the key of the CronJob.
 func (m *mends) follow(jobs batchv1informers.JobInformer, look func(key string)) error {
 	_, err := jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) { m.shown(o.(*batchv1.Job).UID) },
@@ -88,7 +89,8 @@ func (m *mends) follow(jobs batchv1informers.JobInformer, look func(key string))
 	return err
 }
 
-// freed returns the key of the CronJob that waits because it found this Job name taken; empty for none.
+// freed is called when a Job with this name is gone. It returns the key of the CronJob that found the name taken and
+// waits for it; empty for none.
 func (m *mends) freed(name string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,8 +102,9 @@ func (m *mends) freed(name string) string {
 	return key
 }
 
-// listed is called when a controller starts. It forgets the Jobs that the watch had not shown, because a list shows
-// all. It marks the Jobs in doubt, because the process that created them was killed.
+// listed is called when a controller starts, after its first list. It forgets the Jobs that the watch had not shown,
+// because the list has all Jobs. It marks Jobs in doubt (with an unknown outcome of their create), because the process
+// that created them was killed.
 func (m *mends) listed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +120,7 @@ func (m *mends) act(d *Difference) {
 	m.acted[d] = true
 }
 
-// mendedClient is upstream's client, wrapped by mends.
+// mendedClient is upstream's API client, with changes that make upstream follow our rules.
 type mendedClient struct {
 	kubernetes.Interface
 	u *upstream
@@ -145,8 +148,8 @@ type mendedJobs struct {
 	u *upstream
 }
 
-// Create creates a Job. It notes whether the Job was created, its name was taken, or the outcome is unknown. Creates of
-// a killed process are not noted as unknown.
+// Create creates a Job. It notes whether the Job was created, its name was taken, or the outcome is unknown. It does
+// not note an unknown outcome if the process was killed.
 func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.CreateOptions) (*batchv1.Job, error) {
 	dead := j.u.dead()
 	made, err := j.JobInterface.Create(ctx, job, opts)
@@ -172,7 +175,7 @@ func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.Cr
 	return made, err
 }
 
-// Delete deletes a Job, and forgets it if upstream created it and the watch has not shown it.
+// Delete deletes a Job. If upstream created the Job and its watch has not shown it yet, Delete forgets it.
 func (j mendedJobs) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
 	err := j.JobInterface.Delete(ctx, name, opts)
 	m := j.u.mends
@@ -182,7 +185,8 @@ func (j mendedJobs) Delete(ctx context.Context, name string, opts metav1.DeleteO
 	return err
 }
 
-// unknownEnd reports whether the outcome of a request is unknown.
+// unknownEnd reports whether err leaves the outcome of a request unknown: it is no answer, or an answer with code 500
+// or higher.
 func unknownEnd(err error) bool {
 	var answered apierrors.APIStatus
 	if !errors.As(err, &answered) {
@@ -191,11 +195,12 @@ func unknownEnd(err error) bool {
 	return answered.Status().Code >= http.StatusInternalServerError
 }
 
-// Get reads a Job. It returns "not found" if a list of active Jobs has this name with another UID.
+// Get reads a Job. It returns "not found" if the CronJob's list of active Jobs has this name with another UID.
 func (j mendedJobs) Get(ctx context.Context, name string, opts metav1.GetOptions) (*batchv1.Job, error) {
 	job, err := j.JobInterface.Get(ctx, name, opts)
 	if err == nil && j.u.mends.isOther(name) {
-		job.OwnerReferences = nil // so that upstream does not take it for the CronJob's
+		// Without an owner, upstream (the built-in controller) does not take it for a Job of the CronJob.
+		job.OwnerReferences = nil
 	}
 	if err == nil && j.u.listedAs(name, job.UID) {
 		j.u.mends.act(otherOfName)
@@ -204,10 +209,10 @@ func (j mendedJobs) Get(ctx context.Context, name string, opts metav1.GetOptions
 	return job, err
 }
 
-// dueStamp is the annotation that holds the due time of a Job (C-154).
+// dueStamp is the annotation of a Job with the due time for which it was created (C-154).
 const dueStamp = batchv1.CronJobScheduledTimestampAnnotation
 
-// named returns the Job with a name, or nil.
+// named returns the Job with this name; nil if there is none.
 func (u *upstream) named(name string) *batchv1.Job {
 	u.front.lock()
 	defer u.front.unlock()
@@ -219,7 +224,8 @@ func (u *upstream) named(name string) *batchv1.Job {
 	return nil
 }
 
-// isOther reports whether a name was found taken by the ended Job of another due time. It does so once for each time.
+// isOther reports whether an ended Job of another due time was found to have this name. It returns true once for each
+// time that this was found.
 func (m *mends) isOther(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -231,7 +237,7 @@ func (m *mends) isOther(name string) bool {
 	return was
 }
 
-// listedAs reports whether a list of active Jobs has this name with another UID.
+// listedAs reports whether a CronJob's list of active Jobs has this name with a UID other than uid.
 func (u *upstream) listedAs(name string, uid types.UID) bool {
 	u.front.lock()
 	defer u.front.unlock()
@@ -245,8 +251,8 @@ func (u *upstream) listedAs(name string, uid types.UID) bool {
 	return false
 }
 
-// mendedInformer is upstream's informer of Jobs. It also shows Jobs that upstream created and that the watch has not
-// shown.
+// mendedInformer is upstream's informer of Jobs, which also shows the Jobs that upstream created and the watch has not
+// shown yet.
 type mendedInformer struct {
 	batchv1informers.JobInformer
 	u *upstream
@@ -270,7 +276,7 @@ type mendedIndexer struct {
 	u *upstream
 }
 
-// ByIndex returns Jobs by the UID of their controller, the only index that upstream uses.
+// ByIndex returns the Jobs of the controller with this UID; upstream uses no other index.
 func (i mendedIndexer) ByIndex(name, uid string) ([]any, error) {
 	all, err := i.Indexer.ByIndex(name, uid)
 	for _, job := range i.u.mends.unshown(all, types.UID(uid)) {
@@ -279,8 +285,8 @@ func (i mendedIndexer) ByIndex(name, uid string) ([]any, error) {
 	return all, err
 }
 
-// unshown returns the Jobs of a controller that upstream created and that the watch has not shown, as they were in the
-// answer to their create.
+// unshown returns the Jobs of a controller that upstream created and the watch has not shown yet, as they were in the
+// answers to their creates.
 func (m *mends) unshown(all []any, controller types.UID) (out []*batchv1.Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

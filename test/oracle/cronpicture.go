@@ -36,8 +36,8 @@ func (c *cluster) cronLines(named *strings.Replacer, l lens) (lines []string, er
 	return lines, nil
 }
 
-// versions numbers the versions of each object from 1, so that both clusters have the same numbers. Its keys are UID
-// and resourceVersion.
+// versions numbers the versions of each object from 1, so that the numbers are the same in both clusters. The keys of
+// the result are UID and resourceVersion.
 func (c *cluster) versions() map[string]int {
 	at, count := map[string]int{}, map[types.UID]int{}
 	for _, w := range c.world.Server.Writes(0) {
@@ -70,7 +70,7 @@ func clockTime(t *metav1.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// runLine describes a Job without its times.
+// runLine describes a Job of a CronJob without its times.
 func runLine(job *batchv1.Job) (string, error) {
 	var owners []string
 	for _, o := range job.OwnerReferences {
@@ -90,7 +90,7 @@ func runLine(job *batchv1.Job) (string, error) {
 		job.DeletionTimestamp != nil, job.Finalizers, job.GenerateName, parts), nil
 }
 
-// done lists the controller's writes.
+// done returns a line for each write of the controller, with its time. The lens l says what to leave out.
 func (c *cluster) done(l lens) (lines []string) {
 	for _, w := range c.world.Server.Writes(0) {
 		if w.Actor != c.actor && w.Actor != runner(c.actor) {

@@ -15,9 +15,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// runRef names a Job of a CronJob as a scenario does. "a" is the oldest Job of CronJob a that fits the action, "a.1"
-// the second oldest, "a.-1" the newest, and "a.*" means all. A Job belongs to the CronJob here if its name begins with
-// the CronJob's, whatever its owner is.
+// runRef is a reference to a Job of a CronJob, as it is written in a scenario. "a" is the oldest Job of CronJob a that
+// fits the action, "a.1" the second oldest, "a.-1" the newest, and "a.*" means all. A Job belongs to the CronJob here
+// if its name begins with the CronJob's, whatever its owner is.
 type runRef struct {
 	cronJob string
 	nth     int
@@ -33,7 +33,7 @@ func parseRun(text string) (ref runRef, err error) {
 	return ref, err
 }
 
-// runs returns the Jobs that ref names, among those for which fits is true.
+// runs returns the Jobs that ref names, out of those for which fits is true.
 func (c *cluster) runs(ref runRef, fits func(*batchv1.Job) bool) []*batchv1.Job {
 	jobs := slices.DeleteFunc(c.world.Server.AllJobs(), func(j *batchv1.Job) bool {
 		return !strings.HasPrefix(j.Name, ref.cronJob+"-") || !fits(j)
@@ -54,7 +54,8 @@ func (c *cluster) runs(ref runRef, fits func(*batchv1.Job) bool) []*batchv1.Job 
 	return jobs[n : n+1]
 }
 
-// runDeed is an action on those Jobs of a CronJob for which fits is true.
+// runDeed is an action (do) of a scenario on a Job of a CronJob; fits reports whether the action makes sense for a
+// Job.
 type runDeed struct {
 	fits func(*batchv1.Job) bool
 	do   func(c *cluster, j *batchv1.Job, args []string) error
@@ -67,7 +68,7 @@ func undeleted(j *batchv1.Job) bool   { return j.DeletionTimestamp == nil }
 func foreignHold(j *batchv1.Job) bool { return slices.Contains(j.Finalizers, foreign) }
 func someoneOwns(j *batchv1.Job) bool { return metav1.GetControllerOf(j) != nil }
 
-// runDeeds maps verbs to actions on the Jobs of CronJobs, by users and by the controller of these Jobs.
+// runDeeds maps the verbs of a scenario to actions on Jobs of CronJobs, by users and by the controller of these Jobs.
 //
 //	begin|succeed|fail RUN         (sets the status)
 //	remove RUN [background|foreground|orphan]      (a user deletes it)
@@ -102,7 +103,7 @@ func (c *cluster) change(j *batchv1.Job, change func()) error {
 	return passOver(err)
 }
 
-// state sets the status of a Job: it has started, and, unless end is empty, it has ended in that way.
+// state sets the status of a Job to started; if end is not empty, also to ended, with the condition end.
 func (c *cluster) state(j *batchv1.Job, end batchv1.JobConditionType) error {
 	now := c.now()
 	if j.Status.StartTime == nil {

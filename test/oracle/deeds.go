@@ -90,8 +90,8 @@ func (c *cluster) cronDeed(verb, name string, args []string) error {
 	return nil
 }
 
-// control returns the action that a verb names, if it is about the controller's process, its requests, its watches or
-// its clock; else nil.
+// control returns the function for an action on the controller's process, requests, watches or clock; nil if the verb
+// is another one.
 func (c *cluster) control(verb string, args []string) func() error {
 	switch verb {
 	case "deny":
@@ -123,7 +123,7 @@ func (c *cluster) control(verb string, args []string) func() error {
 	return nil
 }
 
-// die decides when the controller is killed: after a number of writes, or at its next request of a verb.
+// die sets when the controller will be killed: after a number of writes, or at its next request with a certain verb.
 func (c *cluster) die(args []string) error {
 	n, err := strconv.Atoi(args[0])
 	if err == nil {
@@ -137,7 +137,8 @@ func (c *cluster) die(args []string) error {
 	return nil
 }
 
-// deny adds a rule that refuses requests. Its words are a verb, and optionally a pod, a kind of fault and "once".
+// deny adds a rule that refuses requests of the controller. Its words are a verb and, optionally, a pod, a kind of
+// fault and "once".
 func (c *cluster) deny(args []string) error {
 	rule := denial{verb: args[0], fault: apiserver.WebhookDenied}
 	for _, word := range args[1:] {
@@ -158,7 +159,7 @@ func (c *cluster) deny(args []string) error {
 	return nil
 }
 
-// jobDeeds maps verbs to the actions of users on Jobs.
+// jobDeeds maps the verbs of a scenario to actions of users on Jobs.
 var jobDeeds = map[string]func(c *cluster, name string, args []string) error{
 	"create": func(c *cluster, name string, _ []string) error {
 		_, err := c.user.CreateJob(context.Background(), c.jobs[name])
@@ -219,7 +220,7 @@ func meddle(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// stamp changes the finish time of a finished Job.
+// stamp changes the finish time in the status of a finished Job, as a user might.
 func stamp(c *cluster, name string, args []string) error {
 	job := c.world.Server.Job(namespace, name)
 	if job == nil || !apiserver.JobFinished(job) {
@@ -288,8 +289,8 @@ func over(job *batchv1.Job, index string) bool {
 	return errors.Join(err, err1, err2) == nil && (completed[int32(n)] || failed[int32(n)])
 }
 
-// passOver returns nil for an error that the API server answered with, because a refused user is no error of the
-// scenario.
+// passOver returns nil if err is an answer of the API server, and err otherwise. A user's request may be refused;
+// that is no error of the scenario.
 func passOver(err error) error {
 	if _, answered := status(err); answered {
 		return nil

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// morePods reports whether a line of a diff may be caused by a pod that only Jobledger created.
+// morePods reports whether a line of a diff may be there because only Jobledger created a certain pod.
 func morePods(line string) bool {
 	return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
 }
 
-// fewerFailed reports whether Jobledger counts as many succeeded pods of each Job as upstream, and fewer failed ones in
-// sum.
+// fewerFailed reports whether Jobledger counts as many succeeded pods of each Job as upstream (the built-in
+// controller), and over all Jobs fewer failed ones.
 func fewerFailed(diff string) bool {
 	failed := 0 // Jobledger's failed pods minus upstream's
 	for line := range strings.Lines(lines(diff, ": succeeded=")) {
@@ -29,12 +29,13 @@ func fewerFailed(diff string) bool {
 	return failed < 0 && sameBut(lines(diff, ": succeeded="), " failed=")
 }
 
-// counts holds the numbers of succeeded and failed pods of a Job.
+// counts are the numbers of succeeded and of failed pods of a Job.
 type counts struct{ succeeded, failed int }
 
 func (c counts) sum() int { return c.succeeded + c.failed }
 
-// counted returns the counts of upstream and of Jobledger. ok is false unless the diff has exactly one line of each.
+// counted returns what upstream and what Jobledger counted for a Job. ok is false unless the diff has exactly one such
+// line of each.
 func counted(diff string) (theirs, mine counts, ok bool) {
 	found := map[byte]counts{}
 	for line := range strings.Lines(lines(diff, ": succeeded=")) {
@@ -57,8 +58,8 @@ func failedMore(diff string) bool {
 	return ok && theirs.succeeded == mine.succeeded && theirs.failed < mine.failed
 }
 
-// toldMore reports whether Jobledger has each Event in a diff more often than upstream. Such a line ends with the
-// count: x2.
+// toldMore reports whether a diff has only Events that Jobledger reports more often than upstream (the built-in
+// controller). A line about an Event ends with the count, such as x2.
 func toldMore(diff string) bool {
 	more := map[string]int{}
 	for line := range strings.Lines(strings.TrimSpace(diff)) {
@@ -83,7 +84,7 @@ func toldMore(diff string) bool {
 	return true
 }
 
-// isEnd reports whether a line is an Event about the end of a Job that only Jobledger has.
+// isEnd reports whether a line of a diff is an Event about the end of a Job, and only Jobledger reports it.
 func isEnd(line string) bool {
 	return isLine(line, "+", "event of", " Normal Completed ") || isLine(line, "+", "event of", " Warning ") && !strings.Contains(line, " Warning Failed")
 }
@@ -98,7 +99,7 @@ func isLine(line, sign string, words ...string) bool {
 	return strings.HasPrefix(line, sign)
 }
 
-// lines returns the lines of a diff that contain the text.
+// lines returns the lines of a diff that contain text.
 func lines(diff, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(diff) {
@@ -109,7 +110,8 @@ func lines(diff, text string) string {
 	return b.String()
 }
 
-// sameBut reports whether the lines of both controllers are the same if each is cut before the text.
+// sameBut reports whether both controllers have the same lines in a diff, if everything from text on is cut from each
+// line.
 func sameBut(diff, text string) bool {
 	count := map[string]int{}
 	for line := range strings.Lines(diff) {

@@ -2,7 +2,8 @@ package oracle
 
 import "strings"
 
-// explained returns an intended difference that explains all lines of a diff, or a combination of two; nil for none.
+// explained returns the intended difference that explains all lines of a diff, or a combination of two; nil if there is
+// none.
 func explained(s Scenario, diff string) *Difference {
 	var some []*Difference // differences that explain some of the lines
 	for _, d := range s.allowed() {
@@ -12,7 +13,8 @@ func explained(s Scenario, diff string) *Difference {
 		switch mine := d.share(diff); {
 		case mine == diff && d.shownIn(s, diff):
 			return d
-		// a difference without a feature of its own (Shows) explains nothing in a combination
+		// A combination needs differences that a diff can prove (names): Shows or Proves is set. Others count only
+		// alone.
 		case mine != "" && d.names() && d.shownIn(s, mine):
 			some = append(some, d)
 		}
@@ -29,7 +31,7 @@ func explained(s Scenario, diff string) *Difference {
 	return nil
 }
 
-// share returns those lines of a diff that the difference explains.
+// share returns the lines of a diff that the difference explains.
 func (d *Difference) share(diff string) string {
 	var b strings.Builder
 	for line := range strings.Lines(diff) {
@@ -44,11 +46,11 @@ func (d *Difference) shownIn(s Scenario, diff string) bool {
 	return (d.Shows == nil || d.Shows(diff)) && (d.Proves == nil || d.Proves(s, diff))
 }
 
-// names reports whether a diff can prove that this difference is its cause (Shows or Proves is set).
+// names reports whether a diff can prove that this difference caused it: Shows or Proves is set.
 func (d *Difference) names() bool { return d.Shows != nil || d.Proves != nil }
 
-// meet reports whether two differences together explain each line of a diff, and whether each explains a line that the
-// other does not.
+// meet reports whether two differences together explain all lines of a diff, and whether both are needed: each
+// explains a line that the other does not.
 func meet(d, other *Difference, diff string) bool {
 	alone, otherAlone := false, false
 	for line := range strings.Lines(diff) {

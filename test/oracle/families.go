@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// families lists the kinds of scenarios. With nine families, seed 10 has the family at index 1.
+// families lists the kinds of scenarios. A seed has the family at index seed modulo the number of families: of nine
+// families, seed 10 has the one at index 1.
 var families = []struct {
 	name string
 	make func(*generator)
@@ -63,11 +64,14 @@ func denials(g *generator) {
 	g.kubelet()
 	switch verb {
 	case "patch":
-	case "delete": // a Job that fails is stored as failed before its pods are deleted (J-079, J-080)
+	case "delete":
+		// No limits, so that the Job does not fail: a failing Job is stored as failed before its pods are deleted
+		// (J-079, J-080).
 	default:
 		limits, edit = g.limits(mode), g.edit
 	}
-	// Jobledger counts a pod once as failed, even if the pod then exits with 0 and would complete the Job (J-255)
+	// No clean exits (with 0 after a deletion): Jobledger keeps counting such a pod as failed, even if it would
+	// complete the Job (J-255).
 	if verb == "patch" || verb == "status" {
 		g.Nodes = strings.TrimSuffix(g.Nodes, " clean")
 	}
@@ -77,7 +81,9 @@ func denials(g *generator) {
 	case verb == "status" || g.chance(0.5):
 	case verb != "create":
 		deny += " " + g.pod()
-	case mode == "indexed": // pods of other indexes may be in creation: see testdata/differ/one_create_refused
+	case mode == "indexed":
+		// Deny creates of index 0 only: pods of other indexes may be in creation then, as in
+		// testdata/differ/one_create_refused.
 		deny += " a:0"
 	}
 	deny += g.pick("", "", " error", " unavailable")
@@ -87,7 +93,8 @@ func denials(g *generator) {
 	g.create()
 	g.deeds(1+g.IntN(3), append(g.work(), edit, g.kill)...)
 	g.then(1, deny)
-	// Jobledger repeats a refused write later than upstream (J-079), so no action may depend on it
+	// After a refused status write, only one step of actions may follow: Jobledger repeats the write later than
+	// upstream (J-079), and no action may depend on when.
 	if verb == "status" {
 		g.deeds(1, append(g.work(), edit, edit, g.kill)...)
 	} else {
@@ -99,8 +106,8 @@ func denials(g *generator) {
 	}
 }
 
-// heldWatches builds scenarios in which the controller sees old state for a while. Upstream does nothing for a Job
-// until it sees its own writes, and Jobledger goes on. So only the first action in that time is about pods.
+// heldWatches builds scenarios in which the controller sees an old state for a while. Upstream does nothing for a Job
+// until it sees its own writes, and Jobledger goes on; so in that time only the first action is about pods.
 func heldWatches(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -110,7 +117,8 @@ func heldWatches(g *generator) {
 	if g.chance(0.6) {
 		g.then(g.gap(), "hold "+g.pick("pods", "jobs"))
 		g.deeds(1, append(g.work(), g.kill)...)
-	} else { // no action on pods: whether a pod that ended unseen is removed like a running one depends on details
+		// No action on pods here: whether a pod that ended unseen is removed like a running one depends on details.
+	} else {
 		g.then(g.gap(), "hold "+g.pick("pods", "jobs"))
 		g.deeds(1, g.edit)
 	}
@@ -124,7 +132,8 @@ func heldWatches(g *generator) {
 func restarts(g *generator) {
 	mode := g.mode()
 	g.kubelet()
-	g.Nodes = strings.TrimSuffix(g.Nodes, " clean") // J-255, as in denials
+	// No clean exits (with 0 after a deletion), because of J-255; see denials.
+	g.Nodes = strings.TrimSuffix(g.Nodes, " clean")
 	g.job("a", mode, g.limits(mode), g.replace())
 	start := func() string { return g.pick("start", "start", "start lost") }
 	if g.chance(0.3) {
@@ -143,7 +152,8 @@ func restarts(g *generator) {
 			last := &g.Steps[len(g.Steps)-1]
 			removes := strings.Contains(strings.Join(last.Deeds, ";"), "edit")
 			last.Deeds = append([]string{fmt.Sprintf("die %d", 1+g.IntN(8))}, last.Deeds...)
-			// if pods were half removed, their fate depends on how far the controller came, so do not edit the Job
+			// If the step of the kill has an edit, pods may be half removed. What becomes of them depends on how far
+			// the controller came, so do not edit the Job again.
 			if !removes {
 				g.deeds(g.IntN(2), g.edit)
 			}
@@ -172,7 +182,8 @@ func caps(g *generator) {
 	g.create()
 	for range 1 + g.IntN(4) {
 		fewer := "edit a parallelism=3"
-		if mode == "indexed" { // of more than twelve pods that look the same, upstream's sort picks any
+		// Keep no pod: of more than twelve that look the same, upstream's sort may keep any three.
+		if mode == "indexed" {
 			fewer = "edit a parallelism=0"
 		}
 		g.then(g.gap(), g.pick("succeed a.*", "succeed a.*%2", "fail a.*%3", "fail a.*%7", "kill a.*", "kill a.*%5",
@@ -209,7 +220,7 @@ func deletions(g *generator) {
 
 // ttls builds scenarios in which finished Jobs are deleted after their TTL. Users change TTLs and finish times, delete
 // Jobs themselves and use their names again. The controller is killed, and for a while it may not delete Jobs. Each TTL
-// passes in the middle of a slot, the unit of time.
+// ends in the middle of a slot (the unit of time, 70 s).
 func ttls(g *generator) {
 	g.Nodes = "start=1s stop=3s confirm=300ms"
 	ttl := func() string {
@@ -237,7 +248,8 @@ func ttls(g *generator) {
 		g.then(g.gap(), "deny remove"+g.pick("", " error", " unavailable"))
 		g.deeds(1+g.IntN(3), edit, stamped, touch, all)
 		g.then(g.gap(), "allow")
-		g.then(16, "touch a") // upstream's backoff is at most 1000 s
+		// By now upstream (the built-in controller) has tried again, because it waits at most 1000 s.
+		g.then(16, "touch a")
 	}
 	g.deeds(3+g.IntN(5), all, edit, stamped, touch, touch, drop, again, again)
 }

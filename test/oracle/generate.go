@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Generate returns the scenario that a seed gives, and the name of its family.
+// Generate returns the scenario that a seed determines, and the name of its family (kind of scenario).
 func Generate(seed uint64) (Scenario, string) {
 	r := rand.New(rand.NewPCG(seed, 0x0facade))
 	f := families[seed%uint64(len(families))]
@@ -16,18 +16,18 @@ func Generate(seed uint64) (Scenario, string) {
 	return g.Scenario, f.name
 }
 
-// GenerateTTL returns the scenario that a seed gives, in which Jobs have TTLs.
+// GenerateTTL returns the scenario, with Jobs that have TTLs, that a seed determines.
 func GenerateTTL(seed uint64) (Scenario, string) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x771))}
 	ttls(g)
 	return g.Scenario, "ttls"
 }
 
-// generator builds a scenario.
+// generator builds a random scenario.
 type generator struct {
 	*rand.Rand
 	Scenario
-	shapes []shape // of the Jobs
+	shapes []shape // what is known of the Jobs
 }
 
 // shape is what the generator knows of a Job, to choose actions that fit it.
@@ -41,7 +41,7 @@ func (g *generator) chance(p float64) bool { return g.Float64() < p }
 
 func (g *generator) pick(words ...string) string { return words[g.IntN(len(words))] }
 
-// job adds a Job that the given words describe, with a random number of pods.
+// job adds to the scenario a Job that the words describe, with a random number of pods.
 func (g *generator) job(name string, mode string, words ...string) {
 	s := shape{name: name, indexed: mode == "indexed", queue: mode == "queue", parallelism: 1 + g.IntN(4), completions: 1 + g.IntN(5)}
 	line := []string{name}
@@ -60,10 +60,10 @@ func (g *generator) job(name string, mode string, words ...string) {
 	g.Jobs, g.shapes = append(g.Jobs, strings.Join(line, " ")), append(g.shapes, s)
 }
 
-// mode draws one of three kinds of Jobs: Indexed, with completions, or a work queue.
+// mode returns one of three kinds of Jobs at random: Indexed, with completions, or a work queue.
 func (g *generator) mode() string { return g.pick("indexed", "indexed", "plain", "plain", "queue") }
 
-// limits draws words that say how often pods may fail.
+// limits returns random words that say how often pods may fail.
 func (g *generator) limits(mode string) string {
 	switch {
 	case mode == "indexed" && g.chance(0.4):
@@ -81,22 +81,22 @@ func (g *generator) limits(mode string) string {
 	return ""
 }
 
-// replace draws a podReplacementPolicy.
+// replace returns a random podReplacementPolicy, as a word of a scenario.
 func (g *generator) replace() string {
 	return g.pick("", "", "replace=Failed", "replace=TerminatingOrFailed")
 }
 
-// kubelet draws how long pods take to start and to stop.
+// kubelet sets at random how long pods take to start and to stop.
 func (g *generator) kubelet() {
 	g.Nodes = g.pick("", "start=1s stop=3s confirm=300ms", "start=1s stop=25s", "start=5s stop=3s clean", "start=1s stop=90s")
 }
 
-// then adds a step after a wait of some slots, the unit of time.
+// then adds a step with these actions (deeds). It comes wait slots (of 70 s each) after the step before.
 func (g *generator) then(wait int, deeds ...string) {
 	g.Steps = append(g.Steps, Step{Wait: time.Duration(wait) * slot, Deeds: deeds})
 }
 
-// gap draws a number of slots to wait: mostly one, sometimes as long as any backoff.
+// gap returns a random number of slots to wait: mostly one, sometimes more than any backoff takes.
 func (g *generator) gap() int {
 	if g.chance(0.15) {
 		return 2 + g.IntN(10)
@@ -113,7 +113,7 @@ func (g *generator) create() {
 	g.then(0, deeds...)
 }
 
-// deeds adds n steps. Each has one or two actions drawn from each.
+// deeds adds n steps. Each has one or two actions, from random ones of the functions.
 func (g *generator) deeds(n int, each ...func() string) {
 	for range n {
 		step := []string{each[g.IntN(len(each))]()}
@@ -124,8 +124,8 @@ func (g *generator) deeds(n int, each ...func() string) {
 	}
 }
 
-// alone reports whether two actions must not be in one step. Of two edits, a controller may see both or only the last.
-// A pod that is adopted after it ended, or after its index ended, shows a known difference (J-177, J-071).
+// alone reports whether two actions must be in different steps. If two edits come at once, a controller may see both
+// or only the last. A pod that is adopted after it, or its index, has ended shows a known difference (J-177, J-071).
 func alone(one, other string) bool {
 	edits := strings.HasPrefix(one, "edit") && strings.HasPrefix(other, "edit")
 	claims := func(deed string) bool { return strings.HasPrefix(deed, "restore") || strings.HasPrefix(deed, "stray") }
@@ -135,7 +135,7 @@ func alone(one, other string) bool {
 // one picks one of the Jobs.
 func (g *generator) one() shape { return g.shapes[g.IntN(len(g.shapes))] }
 
-// pod draws a reference to a pod of some Job: by index, by age, or only by its Job.
+// pod returns a random reference to a pod: by index, by age, or only by its Job.
 func (g *generator) pod() string {
 	s := g.one()
 	switch {
@@ -162,7 +162,7 @@ func (g *generator) fail() string {
 
 func (g *generator) kill() string { return g.pick("kill ", "kill ", "force ") + g.pod() }
 
-// scale draws an edit that does not change backoffLimit.
+// scale returns a random edit of a Job that does not change backoffLimit.
 func (g *generator) scale() string {
 	for {
 		if text := g.edit(); !strings.Contains(text, "backoffLimit=") {
@@ -171,7 +171,7 @@ func (g *generator) scale() string {
 	}
 }
 
-// edit draws a change of a Job's spec.
+// edit returns a random change of a Job's spec.
 func (g *generator) edit() string {
 	s := g.one()
 	text := "edit " + s.name + " "

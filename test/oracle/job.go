@@ -43,7 +43,7 @@ func setWords(job *batchv1.Job, words []string) error {
 	return nil
 }
 
-// setWord changes a Job as one word says, such as "parallelism=2".
+// setWord changes a Job by one word of a scenario, such as "parallelism=2".
 func setWord(job *batchv1.Job, word string) error {
 	key, value, _ := strings.Cut(word, "=")
 	spec, template := &job.Spec, &job.Spec.Template

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// ends is how often upstream runs a scenario before its result counts as different from Jobledger's. Its goroutines may
-// reach several final states, and each is right.
+// ends is how often the built-in controller (upstream) runs a scenario before the results count as different from
+// Jobledger's. Upstream's goroutines may lead to several final states, and each of them is right.
 const ends = 6
 
-// verdict is the result of comparing both controllers on one scenario.
+// verdict says whether both controllers agree on one scenario, and if not, why.
 type verdict struct {
-	diff  string      // the smallest diff of their pictures; empty if they agree
-	known *Difference // the difference that explains it; nil if none does
-	other bool        // they agree, but upstream does not reach this final state each time
+	diff  string      // smallest diff of their final states; empty if they agree
+	known *Difference // the intended difference that explains the diff; nil if none does
+	other bool        // they agree, but upstream does not always reach this final state
 
-	mends map[*Difference]bool // the mends of upstream that made them agree; nil if there are none
+	mends map[*Difference]bool // the changes of upstream (mends) that made it agree; nil if there are none
 }
 
-// judge runs a scenario with both controllers, and compares their pictures through a lens. It also accepts a diff that
-// is a consequence of a known difference.
+// judge runs a scenario with both controllers, and compares their final states without what the lens l leaves out. If
+// they differ, it also accepts a consequence of a known difference.
 func judge(t *player, s Scenario, l lens, seed uint64) (verdict, error) {
 	v, err := compare(t, s, l, seed)
 	if err == nil && v.diff != "" && v.known == nil {
@@ -55,7 +55,7 @@ func parting(t *player, s Scenario, seed uint64) (*Difference, error) {
 	return nil, nil
 }
 
-// compare runs a scenario with both controllers, and compares their final states.
+// compare runs a scenario with both controllers, and compares their final states without what the lens l leaves out.
 func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) {
 	mine, err := playOurs(s, l, seed)
 	if err != nil {
@@ -70,7 +70,7 @@ func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) 
 	return v, err
 }
 
-// compareWith compares upstream's final states with mine, the picture of Jobledger.
+// compareWith runs a scenario with upstream several times, and compares its final states with Jobledger's (mine).
 func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v verdict, err error) {
 	var all []Picture
 	for n := range ends {
@@ -96,16 +96,16 @@ func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v ve
 	return mended(t, s, l, seed, mine, v, newMends)
 }
 
-// moreEnds is how often upstream with mends runs a scenario if it reaches several final states. Example: three Jobs
-// fail at once while creates are refused. Upstream syncs two or three times, each sync doubles its backoff, and it
-// reaches one of two final states only once in four times.
+// moreEnds is how often upstream, changed to follow our rules (mends), runs a scenario if it reaches several final
+// states. Example: three Jobs fail at once while creates are refused. Upstream syncs two or three times, each sync
+// doubles its backoff, and it reaches one of two final states only once in four times.
 const moreEnds = 4 * ends
 
-// mended compares Jobledger with upstream with mends, which make it follow our rules: see cronmends.go. If they agree,
-// the difference in the verdict is the mends that had an effect.
+// mended compares Jobledger's final state (mine) with that of upstream, changed to follow our rules (mends; see
+// cronmends.go). If they agree, the difference in the verdict consists of the mends that had an effect.
 func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict, mends func() *mends) (verdict, error) {
 	var first Picture
-	several := false // upstream has reached several final states
+	several := false // whether upstream (the built-in controller) reached different final states in different runs
 	for n := uint64(0); n < ends || several && n < moreEnds; n++ {
 		m := mends()
 		theirs, err := playMended(t, s, l, seed+n, [...]manner{wholly, inOrder}[n%2], m)
@@ -134,7 +134,7 @@ func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict,
 	return v, nil
 }
 
-// together joins the differences whose mends had an effect into one.
+// together returns one difference that stands for all mends (changes of upstream) that had an effect.
 func together(all map[*Difference]bool) *Difference {
 	var rules, sentences []string
 	for d, acted := range all {
@@ -148,7 +148,7 @@ func together(all map[*Difference]bool) *Difference {
 	return &Difference{Rule: strings.Join(rules, " and "), Sentence: strings.Join(sentences, " ")}
 }
 
-// elsewhere is by how many writes killedElsewhere moves a kill, at most.
+// elsewhere is the largest number of writes by which killedElsewhere moves a kill, to earlier or to later.
 const elsewhere = 4
 
 // killedElsewhere reports whether the two controllers reach the same final state if each is killed up to elsewhere

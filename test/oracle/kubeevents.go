@@ -5,11 +5,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// eventSink reads upstream's Kubernetes Events from its log, where the recorder writes each of them. The Events that
-// reach the API server have passed client-go's rate limit, which drops some.
+// eventSink reads upstream's Kubernetes Events from its log messages, in which the recorder names each of them. The
+// Events that reach the API server have passed client-go's rate limit, which drops some.
 type eventSink struct{ front *front }
 
-// Init does nothing.
+// Init implements logr.LogSink; it does nothing.
 func (s *eventSink) Init(logr.RuntimeInfo) {}
 
 // Enabled returns true for level 3, at which the recorder logs Events.
@@ -52,5 +52,5 @@ func (s *eventSink) WithValues(...any) logr.LogSink { return s }
 // WithName returns the sink unchanged.
 func (s *eventSink) WithName(string) logr.LogSink { return s }
 
-// told counts an Event n times.
+// told counts a Kubernetes Event n times more.
 func (c *cluster) told(key eventKey, n int) { c.events[key] += n }

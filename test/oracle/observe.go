@@ -26,7 +26,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// shown holds the events that the watches of a cluster deliver, each with the time at which it was stored.
+// shown has the events that the watches of a cluster have delivered, each with the time at which the object was
+// stored.
 type shown struct {
 	events []shownEvent
 	jobs   int // number of Jobs created
@@ -108,7 +109,8 @@ func newObserver(patience time.Duration) (*observer, error) {
 	return o, o.turn()
 }
 
-// turn makes the loop's turn that is due now. It returns an error if the turn asks for a command.
+// turn makes the turn of the observer's loop that is due now. A command in it is an error, because an observer writes
+// nothing.
 func (o *observer) turn() error {
 	var inputs []loop.Input
 	for seen, ok := o.feed.Take(); ok; seen, ok = o.feed.Take() {
@@ -123,7 +125,7 @@ func (o *observer) turn() error {
 	return nil
 }
 
-// pass advances the observer's time, with a turn at each wake.
+// pass moves the observer's clock to `to`. On the way it makes a turn at each time at which the loop wants to wake.
 func (o *observer) pass(to events.Time) error {
 	for wake := o.loop.Wake(); wake != 0 && wake <= to; wake = o.loop.Wake() {
 		o.now = max(o.now, wake)
@@ -135,7 +137,8 @@ func (o *observer) pass(to events.Time) error {
 	return nil
 }
 
-// show delivers all events to the observer. Each watch keeps its order, and events come up to a second late.
+// show delivers all events of upstream's cluster to the observer. Each watch keeps its order, and events come up to a
+// second late.
 func (o *observer) show(s shown, rng *rand.Rand) error {
 	last := map[bool]time.Time{}
 	for i := range s.events {
@@ -188,7 +191,8 @@ type difference struct {
 	why    string // why the built-in controller did not do it; empty if no reason is known
 }
 
-// differences returns all differences that the observer has recorded.
+// differences returns all WouldDecide records of the observer's log: what Jobledger would have done and upstream did
+// not.
 func (o *observer) differences() (out []difference, err error) {
 	for rec, err := range o.log.Read(context.Background(), 0) {
 		if err != nil {
@@ -207,14 +211,15 @@ func (o *observer) differences() (out []difference, err error) {
 	return out, nil
 }
 
-// spell is a span of time in which a controller is hindered.
+// spell is a span of time in which a controller could not work normally: it was dead, saw nothing new, or was
+// refused.
 type spell struct{ from, to time.Time }
 
 // lastRetry is the longest wait before a controller repeats a refused request (J-017).
 const lastRetry = time.Minute
 
 // hindered returns the spans of time in which the controller is dead, sees nothing new, or has requests refused. Each
-// ends lastRetry after the hindrance, because the controller may still wait.
+// span ends lastRetry later than the cause, because the controller may still wait for its next try.
 func (s Scenario) hindered(end time.Time) (out []spell) {
 	since := map[string]time.Time{}
 	over := func(what string, at time.Time) {
@@ -296,8 +301,8 @@ func (s shown) why(d difference, hindered []spell) string {
 	return ""
 }
 
-// unfinished reports whether a Job existed at that time that has no start time, and a stored condition that says it
-// will end.
+// unfinished reports whether at the time at there was a Job that has no start time, but a stored condition that says
+// that it will end.
 func (s shown) unfinished(at time.Time) bool {
 	last := map[types.UID]*batchv1.Job{}
 	for _, e := range s.events {

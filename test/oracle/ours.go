@@ -18,33 +18,33 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// ours is Jobledger in a cluster: the real loop and the real executor, run step by step.
+// ours is Jobledger in a simulated cluster: the real loop and the real executor, run step by step.
 type ours struct {
 	*cluster
 	seed     uint64
 	settings events.Settings
-	logs     []*memlog.Log // all logs so far; the last is in use
+	logs     []*memlog.Log // all logs so far; the last one is in use
 	process  *process.Process
 	flying   []*executor.Call
 	checker  *invariants.Checker
 }
 
-// actor is Jobledger's name in the log of writes.
+// actor is Jobledger's name in the recorded writes of a cluster.
 const actor = "jobledger"
 
-// playOurs runs a scenario with Jobledger in place of the built-in controller, and returns the picture at the end. It
-// returns an error if Jobledger breaks a promise on the way.
+// playOurs runs a scenario with Jobledger in place of the built-in controller, and returns the picture (the final state
+// as lines), without what the lens l leaves out. It returns an error if Jobledger breaks a promise on the way.
 func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
 	return playOursWaiting(s, l, seed, events.DefaultSettings().DeletedPodWait)
 }
 
-// playOursWaiting runs a scenario with a given setting DeletedPodWait: how long a deleted pod may take to end by
-// itself.
+// playOursWaiting does the same as playOurs, with wait as the setting DeletedPodWait: how long a deleted pod may take
+// to end by itself.
 func playOursWaiting(s Scenario, l lens, seed uint64, wait time.Duration) (Picture, error) {
 	return playOursWith(s, l, seed, func(settings *events.Settings) { settings.DeletedPodWait = wait })
 }
 
-// playOursWith runs a scenario with settings that change has edited.
+// playOursWith does the same as playOurs, with settings that change has edited.
 func playOursWith(s Scenario, l lens, seed uint64, change func(*events.Settings)) (Picture, error) {
 	o, err := newOursWith(s, seed, change)
 	if err != nil {
@@ -75,7 +75,7 @@ func newOursWith(s Scenario, seed uint64, change func(*events.Settings)) (*ours,
 	o := &ours{cluster: c, seed: seed, settings: events.DefaultSettings()}
 	o.settings.Mode, o.settings.DeleteExpired, o.settings.CronJobs = events.ModeAll, true, len(s.CronJobs) > 0
 	change(&o.settings)
-	// so small that Jobs with a few pods reach it, too
+	// For half of the seeds, use limits so small that Jobs with a few pods reach them, too.
 	o.settings.HeldAtEnd = []uint32{o.settings.HeldAtEnd, o.settings.HeldAtEnd, 1, 3}[seed%4]
 	o.checker = invariants.New(invariants.Config{
 		Server: c.world.Server, Actor: actor, Manages: o.manages, DeletesExpired: true, HeldAtEnd: int(o.settings.HeldAtEnd),
@@ -97,7 +97,7 @@ func (o *ours) newLog() {
 
 func (o *ours) log() *memlog.Log { return o.logs[len(o.logs)-1] }
 
-// key returns the seal key of the log in use. If a log is lost, its key is lost, too.
+// key returns the key with which the log in use seals annotations of pods. If a log is lost, its key is lost, too.
 func (o *ours) key() events.Key { return events.Key{byte(len(o.logs))} }
 
 // start kills the running process, and starts another one: on the durable part of its log, or, with lost, on a new log.
@@ -112,7 +112,7 @@ func (o *ours) start(lost bool) error {
 	return o.boot()
 }
 
-// boot starts a process on the log as it is.
+// boot starts a new process of Jobledger on the log, as it is now.
 func (o *ours) boot() error {
 	p, err := process.Start(process.Config{
 		Server: o.world.Server, API: &api{o.cluster}, Groups: o.client, Crons: &api{o.cluster}, Checker: o.checker, Log: o.log(), Key: o.key(),
@@ -127,14 +127,14 @@ func (o *ours) now() events.Time {
 	return events.At(o.world.Clock.Now()).Add(time.Duration(o.skew.Load()))
 }
 
-// clockSet tells the controller's loop that its clock was set.
+// clockSet tells the controller's loop that its clock was set by `by`.
 func (o *ours) clockSet(by time.Duration) {
 	if by != 0 && !o.spent {
 		o.process.Loop.Step(o.now(), events.ClockStepped{Step: by})
 	}
 }
 
-// do carries out the actions of a step, and then delivers all their events before the loop decides anything.
+// do carries out the actions of a step, and then delivers all events of these actions before the loop decides anything.
 func (o *ours) do(deeds []string) error {
 	if err := o.cluster.do(deeds); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (o *ours) do(deeds []string) error {
 	return o.checker.Check()
 }
 
-// pass lets time pass in the cluster, with all steps of the controller that become due.
+// pass lets time d pass in the cluster, and makes all steps of the controller that become due.
 func (o *ours) pass(d time.Duration) error {
 	end := o.world.Clock.Now().Add(d)
 	for range 1_000_000 {
@@ -177,7 +177,7 @@ func (o *ours) pass(d time.Duration) error {
 	return errors.New("it never comes to rest")
 }
 
-// due reports whether the controller or the cluster has something to do now.
+// due reports whether the controller or the simulated cluster has something to do now.
 func (o *ours) due() bool {
 	wake, item := o.wake(), o.world.Clock.Next()
 	return !o.spent && wake != 0 && wake <= o.now() || item != nil && !item.Due.After(o.world.Clock.Now())
@@ -192,7 +192,7 @@ func (o *ours) wake() events.Time {
 	return wake
 }
 
-// busy makes one step of the controller. It reports whether there was one to make.
+// busy makes one step of the controller that takes no time. It reports whether there was one.
 func (o *ours) busy() (bool, error) {
 	for _, step := range []func() (bool, error){o.list, o.watch, o.take, o.turn, o.process.Commit, o.call} {
 		if o.spent {
@@ -205,7 +205,7 @@ func (o *ours) busy() (bool, error) {
 	return false, nil
 }
 
-// list lists one resource that is not watched yet, and starts its watch.
+// list lists one kind of object that is not watched yet, and starts its watch.
 func (o *ours) list() (bool, error) {
 	for _, r := range []events.Resource{events.CronJobs, events.Jobs, events.Pods} {
 		if r == events.CronJobs && !o.settings.CronJobs {
@@ -218,7 +218,7 @@ func (o *ours) list() (bool, error) {
 	return false, nil
 }
 
-// watch delivers the next event: about a pod, else about a Job, else about a CronJob.
+// watch delivers the next watch event: about a pod if there is one, else about a Job, else about a CronJob.
 func (o *ours) watch() (bool, error) {
 	for _, w := range []struct {
 		kind     apiserver.Kind
@@ -234,10 +234,10 @@ func (o *ours) watch() (bool, error) {
 	return false, nil
 }
 
-// take moves an observation to the inputs of the loop.
+// take gives one observation, which a watch or list has made, to the loop as input of its next turn.
 func (o *ours) take() (bool, error) { return o.process.Take(), nil }
 
-// turn makes a turn of the loop, if there is a reason for one.
+// turn makes a turn of the loop, if the loop has a reason for one.
 func (o *ours) turn() (bool, error) {
 	if !o.process.HasTurn(o.now()) {
 		return false, nil
@@ -245,8 +245,8 @@ func (o *ours) turn() (bool, error) {
 	return true, o.process.Turn(o.now(), len(o.process.Inputs))
 }
 
-// call carries out one command. Before that it begins all commands that can begin now, as if all their requests were
-// sent at the same time.
+// call carries out the request of one command. Before that, it begins all commands that can begin now, as if their
+// requests had been sent at the same time.
 func (o *ours) call() (bool, error) {
 	for {
 		call, ok := o.process.Executor.Next(o.now())
@@ -262,20 +262,21 @@ func (o *ours) call() (bool, error) {
 	o.flying = o.flying[1:]
 	result := call.Do(context.Background())
 	if o.spent {
-		return true, nil // the process was killed, so nobody learns the outcome
+		return true, nil // the process was killed by this request, so it does not learn the outcome
 	}
 	o.process.Done(call, result, o.now())
 	return true, nil
 }
 
-// api is the API server that the executor calls. It applies the refusals of the scenario.
+// api is the API server as the executor calls it; requests can be refused, as the scenario says.
 type api struct{ *cluster }
 
 func (a *api) before(verb, name string, pod *corev1.Pod) {
 	a.client.FailNext(a.admit(verb, name, pod))
 }
 
-// fails sets the fault of the next request about a CronJob, as before does for other requests.
+// fails sets the fault, if the scenario has one, of the controller's next request about a CronJob. The method before
+// does the same for other requests.
 func (a *api) fails(verb, name string) { a.runner.FailNext(a.admit(verb, name, nil)) }
 
 func (a *api) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {

@@ -17,11 +17,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Picture shows a cluster at rest, as sorted lines with one fact each. Names and UIDs are replaced by descriptions
-// ("pod of a:2"), so that both clusters have the same. Of times it only says whether they are set.
+// Picture is the final state of a cluster as sorted lines, one for each fact. Names and UIDs are replaced by
+// descriptions ("pod of a:2"), so that both clusters have the same. Of a time, it says only whether it is set.
 type Picture []string
 
-// picture returns the picture of the cluster, without the lines that the lens leaves out.
+// picture returns the state of the cluster as lines, without those that the lens l leaves out.
 func (c *cluster) picture(l lens) (Picture, error) {
 	named := c.names()
 	var p Picture
@@ -76,16 +76,16 @@ func repeated(line string) bool {
 	return false
 }
 
-// soon is the latest time after its expiry at which a Job is deleted, if nothing hinders that. T-072 allows less;
-// statuses have whole seconds.
+// soon is how long after the end of its TTL a Job may still exist, if nothing prevents the deletion. T-072 allows less;
+// statuses have only whole seconds.
 const soon = 3 * time.Second
 
-// aMinuteLate marks a Job that was deleted later than soon: after the longest backoff (J-017), or after its deletion
-// was refused.
+// aMinuteLate marks, in a line about a deleted Job, that it was deleted later than soon after its TTL: after the
+// longest backoff (J-017), or after refusals of the deletion.
 const aMinuteLate = " late"
 
-// deletions returns a line for each Job that the controller deleted. It has no time, but says if the deletion was early
-// or late.
+// deletions returns a line for each Job that the controller deleted. It has no time, but says whether the deletion was
+// early or late.
 func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 	for _, w := range c.world.Server.Writes(0) {
 		before, _ := w.Before.(*batchv1.Job)
@@ -99,7 +99,7 @@ func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 		line := fmt.Sprintf("deleted %s foreground=%t", w.UID, after != nil && slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents))
 		expiry, known := expiryOf(before)
 		switch late := w.Time.Sub(expiry); {
-		// not after refusals, since the backoffs of both controllers differ
+		// Very late is only noted if no deletion was refused, because the backoffs of the two controllers differ.
 		case known && late > soon+time.Minute && expiry.After(c.allowed):
 			line += " very late"
 		case !known || late > soon:
@@ -122,14 +122,15 @@ func expiryOf(job *batchv1.Job) (at time.Time, known bool) {
 	return time.Time{}, false
 }
 
-// nameless matches the API server's refusal of a create. One controller names the pod, the other lets the server choose
-// the name, so the text differs.
+// nameless matches the name in the API server's refusal of a create. One controller names its pods, the other lets
+// the server choose names, so these texts differ.
 var nameless = regexp.MustCompile(`pods \\"[^"]*" is forbidden`)
 
-// sent matches the words that client-go puts before the error of a broken connection.
+// sent matches the words that client-go puts before an error of a broken connection.
 var sent = regexp.MustCompile(`(Get|Post|Put|Patch|Delete) \\"http://oracle/[^"]*\\": `)
 
-// names returns a replacer of the names of pods and of the UIDs of Jobs, CronJobs and pods, also of deleted ones.
+// names returns a replacer that replaces names of pods and UIDs of Jobs, CronJobs and pods, including deleted ones, by
+// descriptions.
 func (c *cluster) names() *strings.Replacer {
 	names := map[string]string{}
 	jobs, cronJobs := map[string]int{}, map[string]int{}
@@ -157,7 +158,7 @@ func (c *cluster) names() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// hides reports whether the picture leaves out an Event.
+// hides reports whether a picture with this lens (set of differences) leaves out a Kubernetes Event.
 func (l lens) hides(key eventKey) bool {
 	if l[cronEventsOfTheDead] || l[cronOldCaches] && (key.reason == "UnexpectedJob" || key.reason == "MissingJob") {
 		return true
@@ -197,12 +198,13 @@ func jobLines(job *batchv1.Job, named *strings.Replacer, l lens) []string {
 	return lines
 }
 
-// unfinish changes the status of a finished Job to one in which the pods are counted but the Job is not finished.
+// unfinish changes the status of a finished Job to that of a Job whose pods are counted and which has not finished.
 func unfinish(s *batchv1.JobStatus) {
 	s.CompletionTime = nil
 	if u := s.UncountedTerminatedPods; u != nil {
 		s.Failed += int32(len(u.Failed))
-		if s.CompletedIndexes == "" { // in an Indexed Job the number follows from the indexes
+		// In an Indexed Job succeeded follows from the indexes, which are complete already.
+		if s.CompletedIndexes == "" {
 			s.Succeeded += int32(len(u.Succeeded))
 		}
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}

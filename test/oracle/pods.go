@@ -16,13 +16,14 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
 )
 
-// podRef names pods as a scenario does. "a:2.1" is the second oldest pod of index 2 of Job a, among those that fit the
-// action. "a.1" is the second of all pods, by index and age. "a.*" means all of them, and "a.*%3" every third.
+// podRef is a reference to pods, as it is written in a scenario. "a:2.1" is the second oldest pod of index 2 of Job a,
+// among those that fit the action. "a.1" is the second of all pods, by index and age. "a.*" means all of them, and
+// "a.*%3" every third.
 type podRef struct {
 	job   string
-	index string // empty for any
+	index string // completion index; empty for any
 	nth   int
-	each  int // every each-th; 0 for one
+	each  int // n for every nth pod; 0 for one pod
 }
 
 func parsePod(text string) (ref podRef, err error) {
@@ -44,7 +45,8 @@ func parsePod(text string) (ref podRef, err error) {
 	return ref, err
 }
 
-// meets reports whether ref names the pod, whatever its age. If pod is nil, it reports whether ref names the Job.
+// meets reports whether ref names the pod, whatever its age. For a request that is not about a pod (pod is nil), name
+// is that of the Job, and it reports whether ref names the Job.
 func (r *podRef) meets(pod *corev1.Pod, name string) bool {
 	if pod == nil {
 		return r.index == "" && name == r.job
@@ -52,7 +54,7 @@ func (r *podRef) meets(pod *corev1.Pod, name string) bool {
 	return jobOf(pod) == r.job && (r.index == "" || indexOf(pod) == r.index)
 }
 
-// find returns the pods that ref names, among those for which fits is true.
+// find returns the pods that ref names, out of those for which fits is true.
 func (c *cluster) find(ref podRef, fits func(*corev1.Pod) bool) []*corev1.Pod {
 	pods := slices.DeleteFunc(c.world.Server.AllPods(), func(p *corev1.Pod) bool { return !ref.meets(p, "") || !fits(p) })
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
@@ -68,8 +70,8 @@ func (c *cluster) find(ref podRef, fits func(*corev1.Pod) bool) []*corev1.Pod {
 	return out
 }
 
-// looks describes a pod so that pods of the same age can be told apart. If two pods look the same, it does not matter
-// which one an action changes.
+// looks describes a pod by what an action could depend on, to sort pods of the same age. If two look the same, it
+// does not matter which of them an action changes.
 func looks(p *corev1.Pod) string {
 	var codes []int32
 	for _, c := range p.Status.ContainerStatuses {
@@ -98,7 +100,7 @@ func jobOf(p *corev1.Pod) string {
 
 func indexOf(p *corev1.Pod) string { return p.Annotations[batchv1.JobCompletionIndexAnnotation] }
 
-// podDeed is an action on those pods for which fits is true.
+// podDeed is an action (do) of a scenario on a pod; fits reports whether the action makes sense for a pod.
 type podDeed struct {
 	fits func(*corev1.Pod) bool
 	do   func(c *cluster, p *corev1.Pod, args []string) error
@@ -109,9 +111,9 @@ func goesOn(p *corev1.Pod) bool { return !apiserver.PodTerminal(p) }
 func runs(p *corev1.Pod) bool   { return p.Status.Phase == corev1.PodRunning }
 func stays(p *corev1.Pod) bool  { return p.DeletionTimestamp == nil }
 
-// uncounted reports whether no status can have counted the pod. If a pod ended, lost its finalizer and is adopted
-// again, upstream may count it a second time, and Jobledger treats it as counted (J-177, testdata/differ). So actions
-// avoid that.
+// uncounted reports whether no status can have counted the pod yet. Actions are limited to such pods: if a pod ended,
+// lost its finalizer and is adopted again, upstream may count it a second time, and Jobledger treats it as counted
+// (J-177, testdata/differ).
 func uncounted(p *corev1.Pod) bool {
 	return goesOn(p) && stays(p) && slices.Contains(p.Finalizers, tracking)
 }
@@ -120,14 +122,15 @@ func starting(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodPending && p.Spec.NodeName != ""
 }
 
-// The label in which relabel keeps a pod's controller UID, a finalizer of another client, and the tracking finalizer.
+// The label in which the action relabel keeps the controller UID of a pod, a finalizer of another client, and the
+// tracking finalizer.
 const (
 	moved    = "oracle.jobledger.dev/moved"
 	foreign  = "oracle.jobledger.dev/keep"
 	tracking = batchv1.JobTrackingFinalizer
 )
 
-// podDeeds maps verbs to the actions of kubelets and users on pods.
+// podDeeds maps the verbs of a scenario to actions of kubelets and users on pods.
 var podDeeds = map[string]podDeed{
 	"run": {starting, func(c *cluster, p *corev1.Pod, _ []string) error {
 		return c.report(p, func(s *corev1.PodStatus) { kubelet.SetRunning(p, s, c.now()) })
@@ -177,7 +180,7 @@ var podDeeds = map[string]podDeed{
 	}},
 }
 
-// fail ends a pod with an exit code (1, unless a word gives another) and with conditions.
+// fail ends a pod with an exit code (1, unless a word in args gives another one) and with conditions.
 func fail(c *cluster, p *corev1.Pod, args []string) error {
 	code, conditions := int64(1), []corev1.PodConditionType{}
 	for _, word := range args {
@@ -203,7 +206,7 @@ func fail(c *cluster, p *corev1.Pod, args []string) error {
 	})
 }
 
-// restore gives a pod the label back that relabel moved away.
+// restore gives a pod the label back that the action relabel moved away.
 func restore(c *cluster, p *corev1.Pod, _ []string) error {
 	return c.patch(p, `{"metadata":{"labels":{%q:%q,%q:null}}}`, batchv1.ControllerUidLabel, p.Labels[moved], moved)
 }

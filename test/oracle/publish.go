@@ -22,7 +22,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// publish publishes the Kubernetes Events that follow from all of Jobledger's logs, and counts them.
+// publish counts the Kubernetes Events that Jobledger publishes from all of its logs.
 func (o *ours) publish() error {
 	kept := &eventStore{events: map[string]*corev1.Event{}}
 	config := &rest.Config{Host: "http://oracle", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
@@ -51,17 +51,17 @@ func (o *ours) publish() error {
 	return nil
 }
 
-// few is the number of records for one publisher. client-go would join more than ten similar Events into one that names
-// no pod.
+// few is how many records each publisher gets. With more than ten similar Events, client-go would replace them by a
+// single one that names no pod.
 const few = 8
 
-// prefix is a log that ends with the record to.
+// prefix is a log that ends with the record `to` of another, longer log.
 type prefix struct {
 	store.Log
 	to events.Sequence
 }
 
-// Read returns the records up to the record to.
+// Read yields the records from record from through the record to.
 func (p *prefix) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for rec, err := range p.Log.Read(ctx, from) {
@@ -72,13 +72,13 @@ func (p *prefix) Read(ctx context.Context, from events.Sequence) iter.Seq2[event
 	}
 }
 
-// eventStore acts as an API server that stores Events.
+// eventStore is an HTTP transport that stores Kubernetes Events, in place of an API server.
 type eventStore struct {
 	mu     sync.Mutex
 	events map[string]*corev1.Event
 }
 
-// RoundTrip creates an Event, or raises its count.
+// RoundTrip answers one request: it creates an Event, or raises its count.
 func (s *eventStore) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,8 @@ func (s *eventStore) RoundTrip(r *http.Request) (*http.Response, error) {
 		if stored = s.events[path[len(path)-1]]; stored == nil {
 			return nil, fmt.Errorf("no event %s", r.URL.Path)
 		}
-		err = json.Unmarshal(body, stored) // a patch contains only the changed fields
+		// A patch contains only the changed fields, so decode it into the stored Event.
+		err = json.Unmarshal(body, stored)
 	} else {
 		_, _, err = scheme.Codecs.UniversalDeserializer().Decode(body, nil, stored)
 	}

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// restartKeeps is a difference after a restart: upstream starts to count the failures of a Job's pods again.
+// restartKeeps is an intended difference after a restart of the controller: upstream begins again to count the failures
+// of a Job's pods.
 var restartKeeps = &Difference{
 	Rule: "J-108",
 	Sentence: "Pods fail before a restart and after it. Upstream has forgotten those of before, and its backoff begins anew. Ours has them " +
@@ -14,12 +15,12 @@ var restartKeeps = &Difference{
 		"to one end when nothing happens before the backoffs of both are over.",
 }
 
-// outlasts is a wait that is longer than any backoff (J-103).
+// outlasts is a wait that is longer than any backoff (J-103): 10 slots of 70 s.
 const outlasts = 10 * slot
 
-// kept returns restartKeeps if it is the only difference. Two things must be true. Without its log, Jobledger reaches
-// upstream's final state. And with its log it does so if each step after a restart waits until no backoff is left.
-// Otherwise kept returns nil.
+// kept returns restartKeeps if it alone explains how the two controllers differ; otherwise nil. Two things must be
+// true. Without its log, Jobledger reaches upstream's final state. And with its log it does so, too, if each step after
+// a restart waits until no backoff is left.
 func kept(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	lost, patient := s.losing(), s.outlasting()
 	if !s.does("fail") && !s.does("kill") && !s.does("force") || lost.String() == s.String() {
@@ -43,7 +44,7 @@ func kept(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	return restartKeeps, nil
 }
 
-// losing returns the scenario with a loss of the log at each restart.
+// losing returns the scenario, changed so that the log is lost at each restart.
 func (s Scenario) losing() Scenario {
 	lost := s
 	lost.Steps = slices.Clone(s.Steps)
@@ -58,7 +59,7 @@ func (s Scenario) losing() Scenario {
 	return lost
 }
 
-// outlasting returns the scenario with waits after a restart that are longer than any backoff.
+// outlasting returns the scenario, changed so that each wait after a restart is longer than any backoff.
 func (s Scenario) outlasting() Scenario {
 	later := s
 	later.Steps = slices.Clone(s.Steps)

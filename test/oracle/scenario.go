@@ -12,10 +12,10 @@ import (
 // multiple of 70 s. So it does not matter if one controller acts a second later than the other.
 const slot = 70 * time.Second
 
-// lastWait is the number of slots after the last action. It is longer than all waits of both controllers together.
+// lastWait is the number of slots (of 70 s) after the last action. That is longer than both controllers ever wait.
 const lastWait = 30
 
-// Scenario describes the objects of a cluster and a list of timed actions on them.
+// Scenario describes the objects of a simulated cluster, and a list of timed actions on them.
 type Scenario struct {
 	Nodes    string   // words for the kubelets: "start=1s stop=5s"; see [kubelets]
 	Jobs     []string // one Job a line: its name and words; see [newJob]
@@ -26,10 +26,10 @@ type Scenario struct {
 // Step is a list of actions ("deeds") that happen at once, after a wait.
 type Step struct {
 	Wait  time.Duration
-	Deeds []string // deeds.go and crondeeds.go list the actions
+	Deeds []string // the actions; deeds.go and crondeeds.go list them
 }
 
-// wait returns s.Wait as it is written in a scenario: a number of slots, or a duration.
+// wait returns s.Wait as it is written in a scenario: as a number of slots (of 70 s), or as a duration.
 func (s Step) wait() string {
 	if s.Wait%slot == 0 {
 		return strconv.Itoa(int(s.Wait / slot))
@@ -108,8 +108,8 @@ type controller interface {
 	pass(time.Duration) error
 }
 
-// killed returns the scenario with each kill in the middle of work ("die 3") moved by some writes. It also reports
-// whether there is such a kill.
+// killed returns a copy of the scenario in which each kill in the middle of work ("die 3") comes `later` writes
+// later, or earlier if that is negative. at reports whether there is such a kill.
 func (s Scenario) killed(later int) (shifted Scenario, at bool) {
 	shifted = s
 	shifted.Steps = slices.Clone(s.Steps)
@@ -147,7 +147,8 @@ func (s Scenario) play(c controller) error {
 	return c.pass(lastWait * slot)
 }
 
-// end returns the actions that are needed after the last step: watches are released, and a dead controller is started.
+// end returns the actions after the last step: a watch that is still held delivers again, and a controller that is
+// dead is started.
 func (s Scenario) end() (deeds []string) {
 	last := map[string]string{}
 	for _, step := range s.Steps {

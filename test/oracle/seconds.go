@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// GenerateSeconds returns the scenario that a seed gives, with short times. Deleted pods stop at once, or shortly
-// before or after upstream syncs, and users act within the second for which upstream waits.
+// GenerateSeconds returns the scenario that a seed determines, with short times. Deleted pods stop at once, or shortly
+// before or after upstream syncs. Users act within the second for which upstream waits.
 func GenerateSeconds(seed uint64) (Scenario, string) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x5ec))}
 	f := families[seed%uint64(len(families))]
@@ -30,8 +30,8 @@ func (g *generator) quickStops() {
 	stop := g.pick("0s", "100ms", "300ms", "900ms", "1100ms", "3s", "25s")
 	clean := ""
 	if g.has("deny patch") || g.has("deny status") || g.has("die") || g.has("hold") && (stop == "3s" || stop == "25s") {
-		// draw as in the other case. J-255, as in denials and restarts: upstream may sync before it has counted the
-		// failure
+		// No clean exits here (exit code 0 after a deletion): upstream may sync before it has counted the failure
+		// (J-255; see denials and restarts). Float64 keeps the sequence of random numbers as in the other case.
 		g.Float64()
 	} else if g.chance(0.7) {
 		clean = " clean"
@@ -39,7 +39,8 @@ func (g *generator) quickStops() {
 	g.Nodes = "start=1s stop=" + stop + clean
 }
 
-// withinASecond adds an action of a user less than a second after some of the steps that delete pods.
+// withinASecond adds actions of a user: each comes less than a second after a step that deletes pods. Not every such
+// step gets one.
 func (g *generator) withinASecond() {
 	var steps []Step
 	for i, step := range g.Steps {
@@ -58,13 +59,13 @@ func (g *generator) withinASecond() {
 	g.Steps = steps
 }
 
-// alike is the number of similar pods up to which upstream's sort keeps them in the order of their index. Of more pods
-// it picks any, as in caps.
+// alike is the largest number of pods that look the same and whose order, by index, upstream's sort keeps. Of more
+// pods it may pick any (see caps).
 const alike = 12
 
-// These differences come from an action of a user within a second of another action. Upstream syncs one second after a
-// pod changed, and at once when a user edits the Job. Jobledger decides at once, and gives each deleted pod its own
-// second.
+// Differences that come from an action of a user within a second of another action. Upstream syncs one second after a
+// pod changed, and at once when a user edits the Job. Jobledger decides at once, and gives each deleted pod a second of
+// its own.
 var (
 	actsAtOnce = &Difference{
 		Rule:     "J-015",
@@ -79,7 +80,7 @@ var (
 )
 
 // stretches are two longer waits before an action of a user. In the first, upstream has time for a sync after pods
-// changed; in the second, also for a sync after the pods that it then created.
+// changed; in the second, also for a sync after it has created pods then.
 var stretches = []time.Duration{2100 * time.Millisecond, 5300 * time.Millisecond}
 
 // deletes reports whether an action deletes pods.
@@ -87,8 +88,8 @@ func deletes(deed string) bool {
 	return strings.HasPrefix(deed, "kill ") || strings.HasPrefix(deed, "force ")
 }
 
-// apart returns the scenario with each step that deletes a pod cut into steps of one action each, without a wait
-// between them.
+// apart returns the scenario, changed so that each step that deletes a pod becomes several steps of one action each,
+// without a wait between them.
 func (s Scenario) apart() Scenario {
 	apart := s
 	apart.Steps = nil
@@ -108,7 +109,7 @@ func (s Scenario) apart() Scenario {
 	return apart
 }
 
-// hasty returns the numbers of the steps that come less than a second after the step before.
+// hasty returns the numbers (indexes) of the steps that come less than a second after the step before.
 func (s Scenario) hasty() (steps []int) {
 	for n, step := range s.Steps {
 		if n > 0 && step.Wait < time.Second {
@@ -118,7 +119,7 @@ func (s Scenario) hasty() (steps []int) {
 	return steps
 }
 
-// stretched returns the scenario with the given wait before the given steps.
+// stretched returns the scenario, changed so that wait comes before each of the given steps.
 func (s Scenario) stretched(steps []int, wait time.Duration) Scenario {
 	later := s
 	later.Steps = slices.Clone(s.Steps)
@@ -148,8 +149,8 @@ func choices(steps []int) (all [][]int) {
 	return all
 }
 
-// hurried returns the difference that explains actions within a second. The two controllers must reach the same final
-// state if the user acts later, or if both decide at the same time. It returns nil if they do not.
+// hurried returns the difference that explains actions within a second; nil if none does. The two controllers must
+// reach the same final state if the user acts later, or if both decide at the same time.
 func hurried(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	apart := s.apart()
 	steps := apart.hasty()
@@ -189,8 +190,8 @@ func hurried(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	return nil, nil
 }
 
-// lookedApart reports whether the two controllers decided at different moments around a hasty step: one wrote at a
-// moment at which the other did not.
+// lookedApart reports whether the two controllers decided at different moments around an action that came within a
+// second of another one: one controller wrote at a moment at which the other did not.
 func lookedApart(t *player, s Scenario, seed uint64) (bool, error) {
 	o, err := newOurs(s, seed)
 	if err == nil {
@@ -223,7 +224,8 @@ func lookedApart(t *player, s Scenario, seed uint64) (bool, error) {
 	return false, nil
 }
 
-// hundredth is longer than a turn of a controller in a scenario, and shorter than the time between two actions.
+// hundredth is the time within which two writes count as made at the same moment. A controller's work at one moment
+// takes less, and two actions of a scenario are further apart.
 const hundredth = 10 * time.Millisecond
 
 // wrote returns the times of the controller's writes, counted from the start.
@@ -244,9 +246,9 @@ func wroteAlone(one, other []time.Duration, from, to time.Duration) bool {
 	})
 }
 
-// lookedTogether returns oneAfterTheOther if Jobledger reaches upstream's final state with a shorter wait for deleted
-// pods, one that upstream may have here. Then the two differ only in the moments at which they decide. It returns nil
-// if no such wait helps.
+// lookedTogether returns oneAfterTheOther if Jobledger reaches upstream's final state when it waits less for deleted
+// pods, as long as upstream may wait here; nil if no such wait helps. Then the two controllers differ only in the
+// moments at which they decide.
 func lookedTogether(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	var all []Picture
 	for n := range uint64(2) {
@@ -271,8 +273,8 @@ func lookedTogether(t *player, s Scenario, l lens, seed uint64) (*Difference, er
 }
 
 // shortWaits returns how long upstream may wait after a deletion before the next action makes it sync. These are the
-// times between actions that are less than a second apart, and the same plus a millisecond, so that the wait ends
-// before or after the action.
+// times between actions that are less than a second apart. Each also comes with a millisecond added, so that the wait
+// ends before or after the action.
 func (s Scenario) shortWaits() (waits []time.Duration) {
 	for n := range s.Steps {
 		sum := time.Duration(0)
@@ -285,5 +287,6 @@ func (s Scenario) shortWaits() (waits []time.Duration) {
 	return waits
 }
 
-// manyHasty limits the number of runs of one scenario. 6 steps have 63 choices, 7 have 57, and 16 have 273.
+// manyHasty limits the runs of one scenario. For up to 6 hasty steps (less than a second after the step before), all
+// combinations are tried; for more, only some (see choices): 6 steps have 63 choices, 7 have 57, and 16 have 273.
 const manyHasty = 6

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// mostPlays limits how often upstream runs while one scenario is made smaller: it takes about three minutes. A scenario
-// in which users act within a second runs some 250 times before it counts as unexplained, and so does each smaller one.
-// Without the limit it took hours.
+// mostPlays limits how often upstream runs while one scenario is made smaller, to about three minutes. A scenario in
+// which users act within a second runs some 250 times before it counts as unexplained, and so does each smaller one;
+// without the limit it took hours.
 const mostPlays = 3000
 
 // shrink removes parts of a failing scenario (steps, actions, waits, words of Jobs) as long as it still fails. It
-// returns the smallest scenario, or the smallest so far as soon as spent returns true.
+// returns the smallest scenario that fails; or, as soon as spent returns true, the smallest one so far.
 func shrink(s Scenario, fails func(Scenario) bool, spent func() bool) Scenario {
 	for again := true; again; {
 		again = false
@@ -76,7 +76,7 @@ func smaller(s Scenario) []Scenario {
 	return out
 }
 
-// shorter returns copies of the line with one word removed, but never the first.
+// shorter returns copies of the line, each without one of its words. The first word always stays.
 func shorter(line string) (out []string) {
 	words := strings.Fields(line)
 	for n := 1; n < len(words); n++ {

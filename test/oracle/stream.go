@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// stream is the body of a watch's response. A read waits until there is an event.
+// stream is the body of the API server's response to a watch. A read waits until the watch has an event.
 type stream struct {
 	*front
 	kind   apiserver.Kind
@@ -38,7 +38,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	return s.text.Read(p)
 }
 
-// show encodes the next event. It reports whether there was one.
+// show encodes the next event of the watch into text, for the next read. It reports whether there was one; there is
+// none while the watch is held.
 func (s *stream) show() (bool, error) {
 	if s.held[s.kind] || s.paused[s.kind] {
 		return false, nil
@@ -60,7 +61,7 @@ func (s *stream) add(what string, o apiserver.Object) error {
 	return nil
 }
 
-// bookmark encodes the event that marks the end of the initial events.
+// bookmark encodes the event with which a watch says that all initial events were sent.
 func (s *stream) bookmark(version uint64) error {
 	kind := kinds[s.kind]
 	text, err := json.Marshal(map[string]any{"type": "BOOKMARK", "object": map[string]any{

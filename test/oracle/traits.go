@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// atOnce returns the largest number of pods that a Job of the scenario may have at once.
+// atOnce returns the largest number of pods that a Job of the scenario may have at a time.
 func (s Scenario) atOnce() (most int) {
 	for _, word := range strings.Fields(s.String()) {
 		if text, ok := strings.CutPrefix(word, "parallelism="); ok {
@@ -24,7 +24,7 @@ func resizedTwice(s Scenario) bool {
 	return len(first) > 0 && len(last) > 0 && first[0] < last[len(last)-1]
 }
 
-// has reports whether a line of the scenario contains the text at the beginning of a word.
+// has reports whether a word in a line of the scenario begins with text.
 func (s Scenario) has(text string) bool {
 	for _, line := range strings.Split(s.String(), "\n") {
 		if strings.Contains(" "+line, " "+text) {
@@ -34,7 +34,7 @@ func (s Scenario) has(text string) bool {
 	return false
 }
 
-// deniesCreatesOfOne reports whether creates of only some pods are refused, with a fault of the given class.
+// deniesCreatesOfOne reports whether the scenario refuses creates of only some pods, with a fault of this class.
 func (s Scenario) deniesCreatesOfOne(class string) bool {
 	for _, step := range s.Steps {
 		for _, deed := range step.Deeds {
@@ -59,7 +59,7 @@ func (s Scenario) edits(field string) (steps []int) {
 	return steps
 }
 
-// refusesRemovals reports whether, at any time, finalizers cannot be removed from pods, or pods cannot be deleted.
+// refusesRemovals reports whether the scenario at some time refuses to remove finalizers from pods, or to delete pods.
 func (s Scenario) refusesRemovals() bool { return s.has("deny patch") || s.has("deny delete") }
 
 // does reports whether the scenario has an action with that verb.
@@ -74,7 +74,7 @@ func (s Scenario) does(verb string) bool {
 	return false
 }
 
-// denies reports whether requests of that verb are refused at the end of the scenario.
+// denies reports whether the scenario ends while requests of that verb are refused.
 func (s Scenario) denies(verb string) bool {
 	refused := false
 	for _, step := range s.Steps {

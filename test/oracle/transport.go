@@ -23,15 +23,15 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// front is an API server for client-go: it serves lists and watches of CronJobs, Jobs and Pods in a cluster, and the
-// writes of their controllers. Who holds its lock owns the cluster. The lock also sets the cluster's clock to the
-// bubble's time.
+// front is an API server for client-go: it serves lists and watches of CronJobs, Jobs and Pods in a simulated cluster,
+// and their controllers' writes. A goroutine that has its lock may use the cluster. Locking also sets the cluster's
+// clock to the time of the synctest bubble.
 type front struct {
 	*cluster
 	mu      sync.Mutex
-	moved   *sync.Cond              // wakes reads of watches: there may be something new
-	changed chan struct{}           // wakes pass: something may be due earlier
-	paused  map[apiserver.Kind]bool // kinds whose watches wait until all actions of a step are done
+	moved   *sync.Cond              // wakes readers of watches, when there may be something new
+	changed chan struct{}           // wakes pass, when something may be due earlier
+	paused  map[apiserver.Kind]bool // kinds of objects whose watches wait until all actions of a step are done
 	manner  manner
 }
 
@@ -57,11 +57,12 @@ func (f *front) unlock() {
 func (f *front) wake() {
 	select {
 	case f.changed <- struct{}{}:
-	default: // pass will be woken anyway
+	default: // pass has not read the previous value yet, so it will wake anyway
 	}
 }
 
-// connect returns a transport for client-go. Its connections end with ctx.
+// connect returns an HTTP transport for client-go that leads to front, the simulated API server. Its connections end
+// when ctx ends.
 func (f *front) connect(ctx context.Context) http.RoundTripper { return &transport{f, ctx} }
 
 type transport struct {
@@ -94,7 +95,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.respond(r, int(s.Code), s)
 	}
 	if err != nil {
-		return nil, err // the connection failed
+		return nil, err // err is no answer of the server, so the connection itself failed
 	}
 	if stream, ok := answer.(*stream); ok {
 		return &http.Response{StatusCode: http.StatusOK, Header: jsonHeader(), Body: stream, Request: r, ProtoMajor: 1, ProtoMinor: 1}, nil
@@ -106,14 +107,15 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.respond(r, code, answer)
 }
 
-// queue delays a create of a pod by some nanoseconds, more for a higher index. So creates that are sent at the same
-// time arrive by index, as Jobledger's do. It does nothing if the goroutines shall decide the order.
+// queue delays the create of a pod by some nanoseconds, more for a higher index. So creates that are sent at the same
+// time arrive in the order of the indexes, as Jobledger's do. It does nothing with the manner asItComes, in which the
+// goroutines decide the order.
 func (t *transport) queue(r *http.Request, body []byte) {
 	if t.manner == asItComes || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
 		return
 	}
 	if pod, err := decode[corev1.Pod](body); err == nil {
-		index, _ := strconv.Atoi(indexOf(pod)) // 0 for a pod without an index
+		index, _ := strconv.Atoi(indexOf(pod)) // the result is 0 if the pod has no index
 		sleep(time.Duration(index))
 	}
 }
@@ -157,14 +159,14 @@ func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 	if len(path) < 3 {
 		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", "", 0, true)
 	}
-	path = path[2:] // without namespaces/NS
+	path = path[2:] // skip the two parts namespaces/NS
 	ctx, name := r.Context(), ""
 	if len(path) > 1 {
 		name = path[1]
 	}
 	switch r.Method + " " + path[0] {
 	case "POST events", "PATCH events":
-		return body, nil // eventSink reads Events from upstream's log
+		return body, nil // accept Events and drop them: eventSink reads them from upstream's log messages
 	case "POST pods":
 		pod, err := decode[corev1.Pod](body)
 		if err != nil {
@@ -220,7 +222,7 @@ func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 	return nil, fmt.Errorf("the oracle does not serve %s %s", r.Method, r.URL.Path)
 }
 
-// write makes a request of a client with the given fault.
+// write makes a write with this client after setting the fault that it gets.
 func (t *transport) write(client *apiserver.Client, fault apiserver.Fault, do func() (any, error)) (any, error) {
 	client.FailNext(fault)
 	return do()
@@ -234,7 +236,7 @@ func decode[T any](body []byte) (*T, error) {
 	return &o, nil
 }
 
-// typed sets the kind of an object, without which clients cannot decode it.
+// typed returns an object with its kind set; without the kind, clients cannot decode it.
 func typed[T apiserver.Object](o T, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -29,8 +29,8 @@ import (
 )
 
 func init() {
-	// Upstream reports errors through these handlers. Their rate limit, one a millisecond, uses a clock that would go
-	// on from one bubble to the next.
+	// Remove the handlers through which the built-in controller reports errors: their rate limit, one a millisecond,
+	// has a clock that would go on from one synctest bubble to the next.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
 	// A CronJob without a time zone uses the process's (C-042). Zones come from the Go distribution, as Jobledger's do.
@@ -41,34 +41,36 @@ func init() {
 	}
 }
 
-// upstream runs controllers of Kubernetes, unchanged, in a cluster and a synctest bubble: the Job controller and the
-// TTL controller, or the CronJob controller if the scenario has CronJobs.
+// upstream runs unchanged controllers of Kubernetes in a simulated cluster and a synctest bubble: the Job controller
+// and the TTL controller, or the CronJob controller if the scenario has CronJobs.
 type upstream struct {
 	*cluster
 	front *front
 	mends *mends // wrappers that make upstream follow our rules; nil: none
-	sets  bool   // the scenario sets the clock
-	// With mends, cached is the controller's list of CronJobs, statuses makes its status writes, and jobs its reads of
-	// Jobs.
+	sets  bool   // the scenario sets the controller's clock
+	// Used only with mends: cached is the controller's list of CronJobs, statuses makes its status writes, and jobs its
+	// reads of Jobs.
 	cached   batchv1listers.CronJobLister
 	statuses typedbatchv1.CronJobInterface
 	jobs     typedbatchv1.JobInterface
-	look     func(key string) // adds a CronJob to the controller's queue; only with mends
-	stop     func()           // ends the running controller; nil when none runs
+	look     func(key string) // adds a CronJob to the controller's work queue; used only with mends
+	stop     func()           // ends the running controller; nil if none runs
 }
 
-// player runs scenarios with upstream's controller in a test, and counts the runs.
+// player runs scenarios with the built-in controllers in a test, and counts the runs.
 type player struct {
 	*testing.T
 	plays int
 }
 
-// playUpstream runs a scenario with upstream's controller, and returns the picture at the end.
+// playUpstream runs a scenario with the built-in controllers, and returns the picture (the final state as lines),
+// without what the lens l leaves out. m says in which order goroutines see things that happen at the same time.
 func playUpstream(t *player, s Scenario, l lens, seed uint64, m manner) (p Picture, err error) {
 	return playMended(t, s, l, seed, m, nil)
 }
 
-// playMended runs a scenario with upstream's controller and the mends m. A nil m means no mends.
+// playMended does the same as playUpstream, with the mends m: changes that make upstream follow our rules. A nil m
+// means none.
 func playMended(t *player, s Scenario, l lens, seed uint64, as manner, m *mends) (p Picture, err error) {
 	t.plays++
 	synctest.Test(t.T, func(*testing.T) {
@@ -80,9 +82,10 @@ func playMended(t *player, s Scenario, l lens, seed uint64, as manner, m *mends)
 	return p, err
 }
 
-// inBubble runs a scenario with upstream's controller in a synctest bubble, and calls show with the cluster at the end.
+// inBubble runs a scenario with the built-in controllers in a synctest bubble, and calls show with the cluster at the
+// end. For as and m see playMended.
 func inBubble(s Scenario, seed uint64, as manner, m *mends, show func(*cluster) error) error {
-	sleep(time.Until(world.Start)) // from now on the bubble's time is the cluster's
+	sleep(time.Until(world.Start)) // first let the bubble's clock reach the start of the simulated cluster's time
 	c, err := newCluster(s, seed, "job-controller")
 	if err != nil {
 		return err
@@ -105,7 +108,8 @@ func inBubble(s Scenario, seed uint64, as manner, m *mends, show func(*cluster) 
 	return show(c)
 }
 
-// start ends the running controller, if there is one, and starts another one.
+// start ends the running controller, if there is one, and starts another one. The built-in controllers have no log, so
+// lost matters only for mends.
 func (u *upstream) start(lost bool) error {
 	if u.stop != nil {
 		u.stop()
@@ -128,7 +132,7 @@ func (u *upstream) start(lost bool) error {
 	}
 	shared.StartWithContext(ctx)
 	for _, run := range controllers {
-		go run(ctx, 5) // ends with ctx
+		go run(ctx, 5) // this goroutine ends when ctx ends
 	}
 	u.stop = cancel
 	return nil
@@ -164,8 +168,8 @@ func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface,
 	return append(run, jobs.Run, expiry.Run), nil
 }
 
-// do holds the watches until all actions are done. Then it shows the pods first. So if an edit makes upstream sync the
-// Job at once, that sync sees the pods that ended at the same time.
+// do carries out the actions of a step. Meanwhile the watches deliver nothing; afterwards they deliver the pods first.
+// So if an edit makes upstream sync the Job at once, that sync sees the pods that ended at the same time.
 func (u *upstream) do(deeds []string) error {
 	u.rest()
 	u.front.lock()
@@ -185,10 +189,11 @@ func (u *upstream) do(deeds []string) error {
 	return err
 }
 
-// rest lets upstream finish all work that is due now.
+// rest waits until upstream has finished all work that is due now.
 func (u *upstream) rest() {
 	synctest.Wait()
-	// let pass the nanoseconds by which creates are delayed, and the moment for which each key of a CronJob waits
+	// Some work is delayed on purpose: creates by nanoseconds, and each CronJob's key by a moment (patience). Let
+	// that time pass, too.
 	sleep(100 * patience)
 	synctest.Wait()
 }
@@ -217,5 +222,5 @@ func (u *upstream) pass(d time.Duration) error {
 	}
 }
 
-// sleep waits for a time of the bubble.
+// sleep waits until d has passed on the clock of the synctest bubble.
 func sleep(d time.Duration) { <-time.After(d) }

@@ -9,21 +9,23 @@ import (
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 )
 
-// arrange replaces two unexported fields of upstream's CronJob controller, which are made to be replaced in tests. The
-// clock can be slow. The queue is a patient one, except if upstream runs without mends and its goroutines shall decide
-// the order.
+// arrange replaces two unexported fields of upstream's CronJob controller that are meant to be replaced in tests. The
+// clock becomes one that can be slow. The queue becomes a patient one (it waits until events are seen), except if
+// upstream runs without mends and its goroutines shall decide the order.
 func (u *upstream) arrange(crons *cronjob.ControllerV2) {
 	*field[func() time.Time](crons, "now") = func() time.Time { return time.Now().Add(time.Duration(u.skew.Load())) }
 	switch queue := field[workqueue.TypedRateLimitingInterface[string]](crons, "queue"); {
 	case u.mends != nil:
 		u.look = (*queue).Add
-		if !u.sets { // upstream's queue merges these delays with backoffs; a timed queue would not
+		// If no clock is set, keep upstream's own queue, which merges these delays with backoffs; a timed queue would
+		// not.
+		if !u.sets {
 			*queue = looked{patient: patient{*queue, u.front.manner}, u: u, again: map[string]bool{}, failed: map[string]bool{}}
 			break
 		}
 		clocked := newTimed(u, *queue)
 		*queue = looked{patient: patient{clocked, u.front.manner}, u: u, again: map[string]bool{}, failed: map[string]bool{}}
-		u.step = func(time.Duration) { // it is called while front is locked
+		u.step = func(time.Duration) { // the caller has locked front
 			u.mends.act(clockSet)
 			var keys []string
 			for name := range u.crons {
@@ -36,22 +38,22 @@ func (u *upstream) arrange(crons *cronjob.ControllerV2) {
 	}
 }
 
-// manner says in which order upstream's goroutines see things that happen at the same time. A real controller may see
-// them in any of these orders.
+// manner says in which order upstream's goroutines see things that happen at the same time. With a real controller,
+// each of these orders can occur.
 type manner uint8
 
 const (
 	asItComes manner = iota // as the goroutines happen to run
-	// inOrder: creates of pods that are sent at the same time arrive by index, and a sync of a CronJob begins when all
-	// earlier events have been seen.
+	// inOrder: creates of pods that are sent at the same time arrive in the order of the indexes. A sync of a CronJob
+	// begins when all earlier events have been seen.
 	inOrder
-	// wholly: like inOrder, and a sync of a CronJob ends when all events of its own writes have been seen. So these
-	// events cause one more sync together, as in Jobledger. Otherwise each may cause one, and while creates are refused
-	// each sync doubles the backoff.
+	// wholly is inOrder, and in addition a sync of a CronJob ends only when all events of its own writes have been
+	// seen. So these events cause one more sync together, as in Jobledger. Otherwise each may cause one, and while
+	// creates are refused each sync doubles the backoff.
 	wholly
 )
 
-// manner returns the manner for the nth run of the scenario, from 0.
+// manner returns the order of events (see the type) for the nth run of the scenario, from 0.
 func (s Scenario) manner(n int) manner {
 	switch {
 	case n == 0:
@@ -67,7 +69,7 @@ func field[T any](crons *cronjob.ControllerV2, name string) *T {
 	return (*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// patient is a queue that gives out a key only after all events up to now have been seen. Upstream uses two caches,
+// patient is a work queue that gives out a key only when all events so far have been seen. Upstream uses two caches,
 // filled by two watches. Right after its own writes one cache may be older than the other, and upstream would report
 // unexpected or missing Jobs.
 type patient struct {
@@ -75,10 +77,10 @@ type patient struct {
 	manner manner
 }
 
-// patience is a wait so short that only effects without delay happen in it.
+// patience is a wait so short that, by the simulated clock, only work that takes no time can happen in it.
 const patience = time.Microsecond
 
-// Get gives the next key to a worker, after a wait of patience.
+// Get returns the next key for a worker, after a wait of patience.
 func (p patient) Get() (key string, shutdown bool) {
 	key, shutdown = p.TypedRateLimitingInterface.Get()
 	if !shutdown {
@@ -87,8 +89,8 @@ func (p patient) Get() (key string, shutdown bool) {
 	return key, shutdown
 }
 
-// Done takes a key back from a worker. With the manner wholly it first waits until all events of the sync's own writes
-// have been seen.
+// Done says that a worker has finished with a key. With the manner wholly, it first waits until all events of the
+// sync's own writes have been seen.
 func (p patient) Done(key string) {
 	if p.manner == wholly {
 		sleep(patience)

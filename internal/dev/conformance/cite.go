@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// citation: the identifiers of contract rules that a comment or a table row of a test names, and the sentence that says
-// what the test asserts about them.
+// citation is a place in a test (a comment or a table row) that names rules of the contract, with the sentence there.
+// The sentence says what the test asserts about the rules.
 type citation struct {
 	rules []string
 	says  string
@@ -29,8 +29,8 @@ var (
 	testName = regexp.MustCompile(`^(?:Test|Fuzz)\w+(?::| is| are| shows| covers| holds)? *`)
 )
 
-// citations returns the citations in a comment: paragraphs that begin with rules and a colon, and sentences that name
-// rules.
+// citations returns the citations (places that name rules) in a comment: each paragraph that begins with rules and a
+// colon, and each other sentence that names rules.
 func citations(text string) []citation {
 	var all []citation
 	for _, paragraph := range paragraphs(text) {
@@ -47,7 +47,8 @@ func citations(text string) []citation {
 	return all
 }
 
-// paragraphs joins lines. A line that begins with rules and a colon begins a paragraph, and an empty line ends it.
+// paragraphs joins the lines of a comment into paragraphs. A line that begins with rules and a colon begins a new one,
+// and an empty line ends it.
 func paragraphs(text string) []string {
 	var all []string
 	open := false
@@ -67,7 +68,7 @@ func paragraphs(text string) []string {
 	return all
 }
 
-// inSentence returns the citation of a sentence; ok is false if it names no rules.
+// inSentence returns the rules that a sentence names, and the sentence; ok is false if it names none.
 func inSentence(s string) (c citation, ok bool) {
 	for _, found := range anyRules.FindAllString(s, -1) {
 		c.rules = append(c.rules, expand(found)...)
@@ -76,7 +77,8 @@ func inSentence(s string) (c citation, ok bool) {
 	return c, len(c.rules) > 0
 }
 
-// bare returns a sentence without rules in brackets, without the leading test name, and without the full stop.
+// bare returns a sentence without rules in brackets, without the name of a test at its beginning, and without the full
+// stop.
 func bare(s string) string {
 	s = bracket.ReplaceAllString(s, "")
 	s = testName.ReplaceAllString(strings.TrimSpace(s), "")
@@ -89,7 +91,7 @@ func bare(s string) string {
 	return strings.TrimSpace(strings.TrimRight(strings.TrimSpace(s), "."))
 }
 
-// expand returns the rules of a list such as "J-061 to J-063, J-070".
+// expand returns each rule of a list such as "J-061 to J-063, J-070".
 func expand(list string) []string {
 	var ids []string
 	for _, part := range strings.FieldsFunc(strings.NewReplacer(" and ", ",", ";", ",").Replace(list), func(r rune) bool { return r == ',' }) {
@@ -106,9 +108,9 @@ func expand(list string) []string {
 	return ids
 }
 
-// parts splits an identifier: "J-061" into "J" and 61.
+// parts splits the identifier of a rule: "J-061" into "J" and 61.
 func parts(id string) (letter string, n int) {
 	letter, number, _ := strings.Cut(id, "-")
-	n, _ = strconv.Atoi(number) // the format was matched before
+	n, _ = strconv.Atoi(number) // no error is possible: a regular expression has matched the digits
 	return letter, n
 }

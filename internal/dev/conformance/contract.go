@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// contractFiles are the paths of the contracts, in the order of the page.
+// contractFiles are the paths of the contracts (the files with the rules), in the order of the page.
 var contractFiles = []string{
 	"docs/contract/job.md", "docs/contract/operations.md", "docs/contract/cronjob.md", "docs/contract/ttl.md",
 }
 
-// book holds all contracts. rules is an index of their rules by identifier.
+// book has all contracts (files with the rules that the controller obeys). The map rules finds a rule by its
+// identifier, such as "J-061".
 type book struct {
 	contracts []contract
 	rules     map[string]*rule
 }
 
-// contract is one file: rules under headings.
+// contract is one file with rules, in sections.
 type contract struct {
 	file, title string
 	sections    []section
@@ -51,8 +52,8 @@ func readBook(root string) (*book, error) {
 	return b, nil
 }
 
-// read reads the rules of one contract. The text of a rule ends at the next empty line, heading or table row. Marks
-// such as [I] belong to the rule whose text contains them.
+// read reads the rules of one contract file. The text of a rule ends at the next empty line, heading or table row. A
+// mark such as [I] belongs to the rule whose text contains it.
 func (b *book) read(file, text string) error {
 	c := contract{file: file}
 	var open *rule
@@ -88,7 +89,7 @@ func (b *book) read(file, text string) error {
 // explains both.
 func (r *rule) mark(line string) {
 	if r.id[0] != 'J' {
-		return // in other contracts S means the API server
+		return // only the Job contract has these marks; in the others, [S] means the API server
 	}
 	for _, m := range mark.FindAllStringSubmatch(line, -1) {
 		r.inner = r.inner || m[1] == "I"

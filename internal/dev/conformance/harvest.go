@@ -12,16 +12,17 @@ import (
 	"strings"
 )
 
-// fact is what one test asserts about a rule.
+// fact is what one test asserts about a rule, taken from a comment or a table row.
 type fact struct {
-	file string // path from the root, with slashes
+	file string // path from the repository's root, with slashes
 	test string // TestX, or TestX/row
 	says string
 }
 
-// harvested holds the facts of all tests.
+// harvested is what was found in all tests: their assertions about each rule, and complaints about citations (places
+// that name rules) that are wrong.
 type harvested struct {
-	facts      map[string][]fact // by rule, in the order of files and lines
+	facts      map[string][]fact // by rule, sorted by file and line
 	complaints []string
 }
 
@@ -29,7 +30,8 @@ func (h *harvested) complain(where, format string, args ...any) {
 	h.complaints = append(h.complaints, where+": "+fmt.Sprintf(format, args...))
 }
 
-// add stores a citation under each of its rules.
+// add stores a citation: what a test asserts about the rules that it names. where is the citation's place, for
+// complaints. A citation of less than three words is a complaint.
 func (h *harvested) add(where string, c citation, file, test string) {
 	if len(strings.Fields(c.says)) < 3 {
 		h.complain(where, "%s is cited without what is asserted: write // %[2]s: the fact", test, c.rules[0])
@@ -43,7 +45,7 @@ func (h *harvested) add(where string, c citation, file, test string) {
 	}
 }
 
-// harvest collects the facts that the tests of the repository assert: from Go tests and from the scripts under
+// harvest returns what the tests of the repository assert about rules. It reads Go tests and the scripts under
 // testdata.
 func harvest(root string) (*harvested, error) {
 	tests := map[string][]string{}   // Go files of tests, by directory
@@ -83,8 +85,8 @@ func harvest(root string) (*harvested, error) {
 	return h, nil
 }
 
-// distance orders facts: first those of the product's tests, then those of the simulated cluster, last those of other
-// internal packages.
+// distance returns a number by which tests are sorted on the pages: tests of the product first, then tests of the
+// simulated cluster, then those of other internal packages.
 func distance(f fact) int {
 	switch {
 	case strings.HasPrefix(f.file, "internal/dev/sim/drive/"):
@@ -95,7 +97,7 @@ func distance(f fact) int {
 	return 0
 }
 
-// testPackage holds the tests of one directory.
+// testPackage has the test files of one directory.
 type testPackage struct {
 	fset  *token.FileSet
 	files []*testFile
@@ -107,14 +109,14 @@ type testFile struct {
 	ast  *ast.File
 }
 
-// decl is a top-level declaration of a file.
+// decl is a top-level declaration (function, type, variable) of a test file.
 type decl struct {
 	names []string
 	file  *testFile
 	node  ast.Decl
 	test  bool
-	uses  map[string]bool // every name in it
-	texts []string        // every string literal in it
+	uses  map[string]bool // every name that occurs in the declaration
+	texts []string        // every string literal in the declaration
 }
 
 func parsePackage(root string, names []string) (*testPackage, error) {
@@ -165,8 +167,9 @@ func newDecl(f *testFile, node ast.Decl) *decl {
 	return d
 }
 
-// testOf returns the first test that uses a declaration, directly or through other declarations; nil for none. It
-// matches names without types, so it may find a test that does not use the declaration, but it misses none that does.
+// testOf returns the first test that uses the declaration target, directly or through other declarations; nil for
+// none. It compares only names, not types. So it may return a test that uses another thing of the same name, but
+// never misses one.
 func (p *testPackage) testOf(target *decl) *decl {
 	if target.test {
 		return target
@@ -179,8 +182,8 @@ func (p *testPackage) testOf(target *decl) *decl {
 	return nil
 }
 
-// reaches reports whether wanted is true for from, or for any declaration that from uses, directly or through others.
-// It does not look into other tests.
+// reaches reports whether wanted is true for from, or for a declaration that from uses directly or through others.
+// Other tests are not followed.
 func (p *testPackage) reaches(from *decl, wanted func(*decl) bool) bool {
 	seen := map[*decl]bool{from: true}
 	for queue := []*decl{from}; len(queue) > 0; queue = queue[1:] {

@@ -36,8 +36,8 @@ func main() {
 	}
 }
 
-// run checks the tree. If write is set, it also writes the pages. found describes the violations; err means that the
-// check itself failed.
+// run checks the citations of rules in the whole repository. If write is true, it also writes the pages. found
+// describes what is wrong; err means that the check itself failed.
 func run(root string, write bool) (found []string, err error) {
 	book, err := readBook(root)
 	if err != nil {
@@ -83,9 +83,9 @@ func run(root string, write bool) (found []string, err error) {
 	return found, err
 }
 
-// writePages writes the pages, and removes pages of sections that no longer exist.
+// writePages writes the pages, and removes the pages of sections that do not exist any more.
 func writePages(root string, pages map[string]string) error {
-	// git stores no empty directories, so it may be missing
+	// Create the directory if it is missing, because git does not store empty ones.
 	if err := os.MkdirAll(filepath.Join(root, pagesDir), 0o755); err != nil {
 		return err
 	}

@@ -40,8 +40,8 @@ func readDesign(root string) (design, error) {
 	return d, nil
 }
 
-// dangling returns the bad citations of the repository: rules and parts of the design that do not exist, and sections
-// of a contract that code cites in place of a rule. It also returns the invariants of the design that no test cites.
+// dangling returns citations of what does not exist: a rule, or a part of the design. It also returns places where code
+// cites a section of a contract in place of a rule, and the invariants of the design that no test cites.
 func dangling(root string, b *book, d design) (found []string, err error) {
 	tested := map[string]bool{}
 	err = walk(root, func(file string) error {
@@ -82,7 +82,7 @@ func dangling(root string, b *book, d design) (found []string, err error) {
 	return found, err
 }
 
-// written reports whether a file of that name contains sentences written by people.
+// written reports whether a file of this name has sentences that people wrote.
 func written(file string) bool {
 	return filepath.Base(file) == "Makefile" || slices.Contains([]string{
 		".go", ".txt", ".txtar", ".md", ".proto", ".yaml", ".yml", ".mjs", ".js", ".py", ".sh",

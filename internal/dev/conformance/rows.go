@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// goFile collects the facts in the comments and table rows of one file.
+// goFile collects what the tests in one Go file assert about rules, from comments and table rows.
 func (h *harvested) goFile(p *testPackage, f *testFile) {
 	ways := map[*decl]string{}
 	for _, group := range f.ast.Comments {
@@ -59,14 +59,14 @@ func (p *testPackage) where(pos token.Pos) string {
 	return fmt.Sprintf("%s:%d", at.Filename, at.Line)
 }
 
-// rows collects the facts in table rows, and in names passed to t.Run.
+// rows collects what table rows and names passed to t.Run assert about rules.
 func (h *harvested) rows(p *testPackage, d *decl, way string) {
 	ast.Inspect(d.node, func(n ast.Node) bool {
 		var c citation
 		switch n := n.(type) {
 		case *ast.CompositeLit:
 			c = rowCitation(n)
-		case *ast.KeyValueExpr: // of a map whose keys are sentences
+		case *ast.KeyValueExpr: // the key of a map's entry may be a sentence that names rules
 			if s, ok := literal(n.Key); ok {
 				c, _ = inSentence(s)
 			}
@@ -93,12 +93,12 @@ func (h *harvested) rows(p *testPackage, d *decl, way string) {
 	})
 }
 
-// rowCitation returns the citation of a row: rules in a field of their own, possibly followed by a comma and more text,
-// or rules at the end of its name.
+// rowCitation returns the rules that a table row names, with the row's sentence. The rules are in a field of their own,
+// perhaps followed by a comma and more text, or at the end of the row's name.
 func rowCitation(row *ast.CompositeLit) citation {
 	name := rowName(row)
 	if name == "" {
-		return citation{} // a row without a sentence asserts nothing, such as a row in a table of expectations
+		return citation{} // a row without a sentence asserts nothing: it may only list what a test expects
 	}
 	c, _ := inSentence(name)
 	for _, e := range row.Elts {
@@ -117,8 +117,8 @@ func rowCitation(row *ast.CompositeLit) citation {
 	return c
 }
 
-// rowName returns the sentence of a row: the field name or sentence, else the first string with a space that is not a
-// list of rules.
+// rowName returns the sentence of a table row: its field name or sentence, else its first string that has a space and
+// is no list of rules.
 func rowName(row *ast.CompositeLit) string {
 	for _, e := range row.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
@@ -135,7 +135,7 @@ func rowName(row *ast.CompositeLit) string {
 	return ""
 }
 
-// rowAt returns the name of the innermost row that contains the comment, or follows it; "" for none.
+// rowAt returns the name of the innermost table row that contains the comment or follows it; "" for none.
 func rowAt(p *testPackage, d *decl, c *ast.CommentGroup) (name string) {
 	from, to := p.fset.Position(c.Pos()).Line, p.fset.Position(c.End()).Line
 	ast.Inspect(d.node, func(n ast.Node) bool {
@@ -159,8 +159,8 @@ func literal(n ast.Node) (string, bool) {
 	return s, err == nil
 }
 
-// script collects the facts in the comments of a file under testdata. They belong to the first test of the package that
-// names the file, its directory, or a pattern that matches it.
+// script collects what the comments of a file under testdata assert about rules. They belong to the first test of the
+// package that names the file, its directory, or a pattern that matches it.
 func (h *harvested) script(root string, p *testPackage, dir, file string) error {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
@@ -195,7 +195,7 @@ func (h *harvested) script(root string, p *testPackage, dir, file string) error 
 }
 
 // testOfFile returns the first test that names the file, its directory, or a pattern that matches it. above is the part
-// of the path that this test names without a wildcard: the whole path, or the directories before the wildcard.
+// of the path that the test names exactly: the whole path, or the directories before the wildcard.
 func (p *testPackage) testOfFile(file string) (test *decl, above string) {
 	for _, d := range p.decls {
 		if !d.test {

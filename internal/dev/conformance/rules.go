@@ -15,28 +15,33 @@ var ruleID = regexp.MustCompile(`\b[JCTO]-\d{3}\b`)
 // replaces by an invariant of its own. A stricter rule forbids an error that the built-in controller allows.
 type rule struct {
 	id       string
-	inner    bool // describes an inner mechanism of the built-in controller
+	inner    bool // the rule describes a mechanism of the built-in controller that Jobledger does not have
 	stricter bool
-	entry    *entry // its line of rules.txt; nil if it has none
+	entry    *entry // the line of rules.txt that covers the rule; nil if there is none
 }
 
-// entry is one line of rules.txt: a title for one or several rules.
+// entry is one line of rules.txt, such as "J-061 to J-063 (built-in) TITLE". It gives one or several rules a title,
+// and says whether they need a test.
 type entry struct {
-	ids      []string
-	standing string // why no test is required: builtIn, or "with" and the feature; "" if a test is required
+	ids []string
+	// why no test is required: the word builtIn, or "with" and a future feature; "" if a test is required
+	standing string
 	title    string
 }
 
-// builtIn is the standing of a rule that only describes the built-in controllers.
+// builtIn is the standing (the word in brackets in rules.txt) of rules that only describe the built-in controllers,
+// and so need no test.
 const builtIn = "built-in"
 
-// later reports whether the entry belongs to a feature that does not exist yet.
+// later reports whether the entry is about a feature that does not exist yet: its standing is "with FEATURE". Such
+// rules need no test yet.
 func (e *entry) later() bool { return strings.HasPrefix(e.standing, "with ") }
 
-// entryLine matches rules, their standing in brackets if they have one, and a title.
+// entryLine matches a line of rules.txt, such as "J-061 to J-063 (built-in) TITLE": the rules; in brackets, if they
+// need no test, the reason ("built-in" or "with FEATURE"); and a title.
 var entryLine = regexp.MustCompile(`^(` + one + `(?: to ` + one + `)?)(?: \((` + builtIn + `|with [^)]+)\))? (.+)$`)
 
-// readEntries reads rules.txt.
+// readEntries returns the entries (lines) of rules.txt.
 func readEntries(file string) ([]*entry, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -56,8 +61,8 @@ func readEntries(file string) ([]*entry, error) {
 	return entries, nil
 }
 
-// assign sets the entry of each rule of the contracts. An entry such as "061 to 068" covers the rules of this range
-// that exist, since the numbers have gaps.
+// assign finds for each rule of the contracts its entry (line of rules.txt). An entry such as "061 to 068" covers
+// those rules of the range that exist; numbers may be missing. found has the errors.
 func (b *book) assign(entries []*entry) (found []string) {
 	last := ""
 	for _, e := range entries {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// DependsOn returns the names of those fields of *v, at any depth, that change what text returns. It changes one field
-// at a time, calls text, and sets the field back. The fields of all elements of a list share a name. Values in
-// interfaces and maps are not changed.
+// DependsOn returns the names of the fields of *v, at any depth, that have an effect on what text returns. For each
+// field, it changes the field, calls text, and sets the field back. The fields of all elements of a list have the same
+// name. Values in interfaces and maps are not changed.
 func DependsOn(v any, text func() string) []string {
 	told := map[string]bool{}
 	was := text()
@@ -52,8 +52,8 @@ func fields(v reflect.Value, name string, visit func(name string, v reflect.Valu
 	}
 }
 
-// others returns values that differ from v: extremes, and small numbers, since a count of 0, 1 or 2 changes the
-// wording.
+// others returns values with which a test replaces v, to see what changes. None equals v. They include 0, 1 and 2,
+// because texts differ for such counts, and extremes.
 func others(v reflect.Value) (out []reflect.Value) {
 	of := func(x any) { out = append(out, reflect.ValueOf(x).Convert(v.Type())) }
 	switch v.Kind() {
@@ -74,7 +74,8 @@ func others(v reflect.Value) (out []reflect.Value) {
 			of(n)
 		}
 		if v.Kind() == reflect.Int64 {
-			of(int64(100 * 24 * 3600 * 1_000_000_000)) // another day
+			// If the number is a time in ns, the new time is on another day.
+			of(int64(100 * 24 * 3600 * 1_000_000_000))
 		}
 	}
 	return slices.DeleteFunc(out, func(x reflect.Value) bool { return reflect.DeepEqual(x.Interface(), v.Interface()) })

@@ -46,7 +46,7 @@ func fill(v reflect.Value, n *int64) {
 	case reflect.Int32, reflect.Int64:
 		v.SetInt(*n)
 	case reflect.Uint8:
-		v.SetUint(1) // the first value of an enumeration
+		v.SetUint(1) // enumerations begin with 0 for unspecified, so 1 is the first real value
 	case reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(*n))
 	}

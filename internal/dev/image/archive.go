@@ -68,7 +68,7 @@ func familiar(name string) string {
 	return name
 }
 
-// blobs adds the manifest, the config and the layers of an image.
+// blobs passes the manifest, the config and the layers of an image to add.
 func blobs(img v1.Image, add func(v1.Hash, []byte)) error {
 	digest, err := img.Digest()
 	if err != nil {

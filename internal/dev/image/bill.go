@@ -44,7 +44,7 @@ func (r release) bill(p program) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// licences returns the licences of a module as an SBOM lists them.
+// licences returns the licences of a module in the form of an SBOM.
 func (p program) licences(module string) *cdx.Licenses {
 	var all cdx.Licenses
 	for _, t := range p.terms {

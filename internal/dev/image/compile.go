@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// commit is the commit that the image is built from.
+// commit is the commit from which the image is built.
 type commit struct {
 	hash     string
 	time     time.Time
-	describe string   // the output of git describe
-	changes  []string // changed or untracked files of the work tree
+	describe string   // output of git describe
+	changes  []string // files of the work tree that are changed or untracked
 }
 
 func (c *commit) dirty() bool { return len(c.changes) > 0 }
@@ -30,7 +30,7 @@ func headOf(source string) (commit, error) {
 		"log -1 --format=%cI":                      func(s string) (err error) { c.time, err = time.Parse(time.RFC3339, s); return err },
 		"describe --always --tags":                 func(s string) error { c.describe = s; return nil },
 		"status --porcelain --untracked-files=all": func(s string) error { c.changes = append(c.changes, lines(s)...); return nil },
-		// the compiler uses source files even if git ignores them
+		// Files that git ignores count as changes, too, because the compiler uses them.
 		"ls-files --others --ignored --exclude-standard -- *.go *.s": func(s string) error {
 			c.changes = append(c.changes, lines(s)...)
 			return nil
@@ -58,8 +58,8 @@ func lines(s string) []string {
 // releaseVersion matches the version of a release, without a suffix.
 var releaseVersion = regexp.MustCompile(`^v[0-9]+\.[0-9]+(\.[0-9]+)?$`)
 
-// releasable returns an error for a release whose work tree differs from the commit, because nobody could reproduce its
-// bytes. Development versions are always allowed.
+// releasable returns an error if the version is that of a release and the work tree differs from the commit, because
+// then nobody could build the same bytes again.
 func (r release) releasable() error {
 	if !r.commit.dirty() || !releaseVersion.MatchString(r.version) {
 		return nil
@@ -73,8 +73,8 @@ func (r release) releasable() error {
 type program struct {
 	arch  string
 	bytes []byte
-	info  *buildinfo.BuildInfo // its modules, as the linker recorded them
-	terms []terms              // their licences
+	info  *buildinfo.BuildInfo // the modules in the program, as the linker recorded them
+	terms []terms              // the licences of these modules
 }
 
 // compile builds the program as a static file without paths of this machine.
@@ -83,7 +83,7 @@ func compile(source, platform string, r release) (program, error) {
 	if err != nil {
 		return program{}, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // temporary files
+	defer func() { _ = os.RemoveAll(dir) }() // an error only leaves temporary files behind
 	osName, arch, _ := strings.Cut(platform, "/")
 	file := filepath.Join(dir, "jobledger")
 	env := []string{"CGO_ENABLED=0", "GOOS=" + osName, "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=", "GOWORK=off"}
@@ -102,7 +102,7 @@ func compile(source, platform string, r release) (program, error) {
 	return p, err
 }
 
-// output runs a program in dir and returns its standard output. Its error contains the program's standard error.
+// output runs a program in dir, and returns its standard output. If it fails, the error has its standard error.
 func output(dir string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

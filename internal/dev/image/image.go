@@ -33,13 +33,14 @@ func (r release) image(p program) (v1.Image, error) {
 		User:       strconv.Itoa(user) + ":" + strconv.Itoa(user),
 		Entrypoint: []string{"/jobledger"},
 		WorkingDir: logDir,
-		Env:        []string{"PATH=/"}, // so that 'kubectl exec … -- jobledger …' finds the program, the only one in the image
-		Labels:     r.annotations(),
+		// With this PATH, 'kubectl exec … -- jobledger …' finds the program, the only one in the image.
+		Env:    []string{"PATH=/"},
+		Labels: r.annotations(),
 	}
 	return mutate.ConfigFile(img, config)
 }
 
-// index returns the image of all platforms.
+// index returns an OCI index: one image for all platforms.
 func (r release) index() (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range r.programs {

@@ -13,16 +13,16 @@ import (
 	"unicode"
 )
 
-// terms holds the licences of a module, including licences of third-party code in the module.
+// terms has the licence texts of a module, including those of third-party code in the module.
 type terms struct {
 	module, version string
-	texts           []string // contents of files without duplicates, in the order of their paths
+	texts           []string // contents of the licence files without duplicates, sorted by path
 }
 
 // licenceFile matches the names of licence files.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|copyright|notice|patents)([.-].*)?$`)
 
-// termsOf reads the licences of Go and of the modules in a program. Their files are in the module cache, since the
+// termsOf returns the licences of Go and of the modules in a program. Their files are in the module cache, because the
 // program was just compiled.
 func termsOf(source, goVersion string, modules []*debug.Module) ([]terms, error) {
 	out, err := output(source, []string{"GOFLAGS="}, "go", "env", "GOROOT", "GOMODCACHE")
@@ -90,8 +90,8 @@ func (t *terms) read(dir string) error {
 	return err
 }
 
-// known lists licences by their SPDX names. Each has words that its text contains; the first entry whose words are all
-// found is the licence.
+// known lists licences by their SPDX names, each with words. A licence text gets the first name of the list whose
+// words all occur in the text.
 var known = []struct {
 	id    string
 	words []string

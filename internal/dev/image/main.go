@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// usageError is a mistake in the flags.
+// usageError is the error for wrong flags or arguments.
 type usageError struct{ error }
 
 func run(args []string, out io.Writer) error {

@@ -8,16 +8,17 @@ import (
 	"path/filepath"
 )
 
-// release is one version of the program for all platforms.
+// release is one version of jobledger, compiled for all platforms, with what goes into the image.
 type release struct {
-	name      string // of the image
-	version   string // of the program; also the tag of the image
+	name      string // name of the image
+	version   string // version of the program; also the tag of the image
 	commit    commit
 	goVersion string
 	programs  []program
 }
 
-// put writes a file into dir, calls wrote with its name, and returns its digest.
+// put writes a file into dir, and calls wrote with its name. It returns the name and the digest, for the statement of
+// origin.
 func put(dir, file string, content []byte, wrote func(file string)) (subject, error) {
 	sum := sha256.Sum256(content)
 	if err := os.WriteFile(filepath.Join(dir, file), content, 0o644); err != nil {
@@ -45,8 +46,8 @@ func (r release) writeBills(dir string, wrote func(file string)) (all []subject,
 	return all, nil
 }
 
-// write writes the files of the release into dir, and calls wrote with each name. The statement comes last, because it
-// contains the digests of the other files.
+// write writes the files of the release into dir, and calls wrote with the name of each. The statement of the image's
+// origin comes last, because it has the digests of the other files.
 func (r release) write(dir string, wrote func(file string)) error {
 	index, err := r.index()
 	if err != nil {

@@ -9,7 +9,7 @@ type statement struct {
 	Predicate     provenance `json:"predicate"`
 }
 
-// subject is a file or an image, identified by its digest.
+// subject is one of the files or images that were built, identified by its digest.
 type subject struct {
 	Name   string            `json:"name"`
 	Digest map[string]string `json:"digest"`

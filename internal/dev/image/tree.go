@@ -24,14 +24,14 @@ import (
 // tree is an image of arbitrary files: the files of a directory are its only layer. Tests on a real node build their
 // images this way.
 type tree struct {
-	root       string // the directory
-	name       string // of the image, with its tag
+	root       string // the directory whose files are the layer
+	name       string // name of the image, with its tag
 	entrypoint []string
 	user       string
-	out        string // path of the archive
+	out        string // path of the archive to write
 }
 
-// runTree runs 'image tree'.
+// runTree is the command 'image tree': it writes an image of the files of a directory.
 func runTree(args []string, out io.Writer) error {
 	var t tree
 	flags := pflag.NewFlagSet("image tree", pflag.ContinueOnError)
@@ -60,7 +60,7 @@ func runTree(args []string, out io.Writer) error {
 	return nil
 }
 
-// archive returns an OCI archive of the image, for this machine's platform.
+// archive returns the image as an OCI archive, for this machine's platform.
 func (t tree) archive() ([]byte, error) {
 	l, err := treeLayer(t.root)
 	if err != nil {

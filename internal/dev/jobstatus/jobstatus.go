@@ -12,8 +12,8 @@ import (
 // Breach is a rule of the Job contract that a status breaks, and a description of what is wrong.
 type Breach struct{ Rule, What string }
 
-// Breaches returns the rules that the status of after breaks, by itself and as the successor of before. before is nil
-// for the first status of a Job.
+// Breaches returns the rules that the status of after breaks, by itself or compared with before, the version in front
+// of it. before is nil for the first status of a Job.
 func Breaches(before, after *batchv1.Job) []Breach {
 	j := judge{before: before, after: after}
 	if ready := after.Status.Ready; ready != nil && *ready > after.Status.Active {
@@ -87,8 +87,8 @@ func (j *judge) conditionsStay() {
 	}
 }
 
-// suspension checks that the write that suspends a Job removes its start time, and that the write that resumes it sets
-// one.
+// suspension checks that a write that suspends a Job removes its start time, and that a write that resumes a Job sets
+// a start time.
 func (j *judge) suspension() {
 	switch suspended, was := isTrue(j.after, batchv1.JobSuspended), isTrue(j.before, batchv1.JobSuspended); {
 	case suspended && !was && j.after.Status.StartTime != nil:

@@ -13,10 +13,10 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 )
 
-// release is the name of the Helm release from which the manifests in deploy/ are rendered.
+// release is the name of the Helm release as which the manifests in deploy/ are rendered.
 const release = "jobledger"
 
-// base holds the values that deploy/base needs in addition to the chart's defaults.
+// base has the chart values for deploy/base that differ from the chart's defaults.
 const base = "createNamespace: true\n"
 
 // features maps a template of the chart to the values that enable it. The objects of such a template go into a
@@ -29,7 +29,7 @@ var features = map[string]string{
 	"metrics-authorize": "metrics: {authorize: true, tlsSecret: any}\n",
 }
 
-// kustomization is the kustomization.yaml of a feature's directory. With it an overlay can list the directory as a
+// kustomization is the kustomization.yaml of a feature's directory, so that an overlay can list the directory as a
 // resource.
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
@@ -78,8 +78,8 @@ func manifests(chart string) (map[string]string, error) {
 // image is the name of the image in the manifests. kustomize replaces it.
 const image = "jobledger"
 
-// render returns the objects of the chart by the names of their templates, without templates that render to nothing.
-// name is the name of the release and of its namespace. If values set no image, render uses the image of the manifests.
+// render returns the objects of the chart by the names of their templates; empty ones are left out. name is the name
+// of the release and of its namespace. If values name no image, the constant image is used.
 func render(dir, name, values string) (map[string]string, error) {
 	set, err := valuesWithImage(values)
 	if err != nil {
@@ -104,12 +104,13 @@ func valuesWithImage(values string) (common.Values, error) {
 	return set, nil
 }
 
-// renderWith renders the chart with its own values and those of set, as before the first install.
+// renderWith returns the rendered chart, with the chart's own values and those of set, as for a first install.
 func renderWith(dir, name string, set common.Values) (map[string]string, error) {
 	return renderBy(engine.Render, dir, name, set)
 }
 
-// renderBy renders like renderWith, but with another engine. Tests use an engine that finds objects in a cluster.
+// renderBy does what renderWith does, with the template engine by. Tests pass an engine that finds existing objects
+// in a cluster.
 func renderBy(
 	by func(charts.Charter, common.Values) (map[string]string, error), dir, name string, set common.Values,
 ) (map[string]string, error) {
@@ -134,16 +135,17 @@ func renderBy(
 	return files, nil
 }
 
-// overlay is a file below deploy/overlays that is rendered from one template of the chart. The values come from
-// values.yaml in the directory of the overlay.
+// overlay is a file below deploy/overlays that is rendered from one template of the chart. The values are those of the
+// file values.yaml in its directory.
 type overlay struct {
-	file     string // in deploy/
+	file     string // path of the file in deploy/
 	template string
-	base     string // values in addition to those of values.yaml
+	base     string // values in addition to values.yaml
 }
 
-// overlays lists all files that are rendered this way. The overlay namespace has only rights, because its controller
-// has no rights outside of its namespace. The other files hold the objects that an overlay adds to deploy/base.
+// overlays lists all files below deploy/overlays that are rendered from the chart. The overlay named namespace consists
+// of rights only, because its controller has no rights outside of its namespace. The other files have the objects that
+// an overlay adds to deploy/base.
 var overlays = []overlay{
 	{"overlays/namespace/rights.yaml", "namespaced.yaml", ""},
 	{"overlays/drill/cronjob.yaml", "drill.yaml", base},

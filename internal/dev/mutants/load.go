@@ -16,22 +16,22 @@ import (
 	"path/filepath"
 )
 
-// pkg is a package with its types.
+// pkg is a Go package, parsed and with its types.
 type pkg struct {
-	dir   string // such as ./projector
+	dir   string // directory, such as ./projector
 	fset  *token.FileSet
 	files []source
 	info  *types.Info
 }
 
 type source struct {
-	path string // absolute
+	path string // absolute path
 	text []byte
 	ast  *ast.File
 }
 
-// listing is the output of go list: the files of each package, and the paths in the build cache of the compiled types
-// of their imports.
+// listing is the output of "go list": the files of each package, and for each import the file in the build cache with
+// its types.
 type listing struct {
 	packages map[string]listed // by directory
 	exports  map[string]string // by import path
@@ -43,7 +43,8 @@ type listed struct {
 	DepOnly                 bool
 }
 
-// list lists packages and what they import. The go command is asked once: it takes half a second of processor time.
+// list returns the files of these packages and of all their imports. It calls the go command once for all, because
+// each call takes half a second of processor time.
 func list(ctx context.Context, packages []string) (*listing, error) {
 	args := []string{"list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles,DepOnly"}
 	cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
@@ -74,7 +75,7 @@ func list(ctx context.Context, packages []string) (*listing, error) {
 	return all, nil
 }
 
-// load reads a listed package.
+// load parses the package in dir, which list has listed, and finds its types.
 func (l *listing) load(dir string) (*pkg, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {

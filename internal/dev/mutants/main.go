@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// order holds the values of the flags.
+// order has the values of the command's flags: what to mutate, and how much.
 type order struct {
 	of     string
 	in     string
@@ -53,14 +53,14 @@ func main() {
 	}
 }
 
-// untilAsked returns a context that ends with an interrupt, a termination or a hang-up. The run then removes its
-// directory, which holds gigabytes of test binaries.
+// untilAsked returns a context that ends on interrupt, termination or hang-up. So an interrupted run still removes
+// its directory, which has gigabytes of test binaries.
 func untilAsked(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
-// byDefault sets the sample and the required share of the scope, unless flags set them. Mutants named by -only are all
-// tried.
+// byDefault sets, where flags do not, how many mutants are tried and which share of them tests must notice, as the
+// scope says. If -only names mutants, all of them are tried.
 func (o *order) byDefault(s *scope) {
 	if o.sample < 0 && o.only == "" {
 		o.sample = s.sample
@@ -68,7 +68,7 @@ func (o *order) byDefault(s *scope) {
 	o.sample, o.least = max(o.sample, 0), cmp.Or(o.least, s.least)
 }
 
-// expressions returns -in, -only and -by.
+// expressions returns the values of the flags -in, -only and -by as regular expressions.
 func (o *order) expressions() (in, only, by *regexp.Regexp, err error) {
 	in, inErr := regexp.Compile(o.in)
 	only, onlyErr := regexp.Compile(o.only)

@@ -12,24 +12,25 @@ import (
 
 // mutant is one small change of the code under test.
 type mutant struct {
-	id       int // from 1
+	id       int // number of the mutant, from 1
 	file     string
 	line     int
 	pkg      string // directory of the package
-	function string // with its receiver's type, or the name of a list
-	what     string // the change, in words and source text
+	function string // name of the function with its receiver's type, or name of a list
+	what     string // what is changed, in words and source text
 	around   string // the first line of the statement around it
-	shared   bool   // another mutant of the function has the same change
-	nth      int    // from 1, among mutants of the same name
-	section  int    // of the Job contract; -1 if the code around it cites no rule
+	shared   bool   // another mutant of the function makes the same change, so the name needs the statement around it
+	nth      int    // number from 1; above 1 if earlier mutants have the same name
+	section  int    // section of the Job contract; -1 if the code around the mutant cites no rule
 
-	killed string // name of the suite that killed it; empty for a survivor
-	waited bool   // the suite did not end in time: it waits forever, or the machine is too busy
-	unseen bool   // no test reaches it, or none in a state in which it could matter
+	killed string // name of the suite (group of tests) that noticed the change; empty if none did
+	waited bool   // that suite did not end in time: it waits forever, or the machine is too busy
+	unseen bool   // no test runs the changed code in a state in which the change could matter
 }
 
-// name identifies a mutant in lists and in equivalent.txt. It contains no file or line, so it stays the same when code
-// moves. If several mutants of a function have the same change, their names include the statement around them.
+// name returns the name of a mutant in lists and in equivalent.txt. It contains no file or line, so it stays the same
+// when code moves. If several mutants of a function have the same change, their names include the statement around
+// them.
 func (m *mutant) name() string {
 	name := fmt.Sprintf("%s %s: %s", m.pkg, m.function, m.what)
 	if m.shared {
@@ -47,21 +48,22 @@ var ruleID = regexp.MustCompile(`\bJ-(\d{3})\b`)
 // section 2, because 21 < 30 <= 45.
 var sectionEnds = []int{2, 21, 45, 68, 83, 102, 111, 126, 137, 144, 158, 171, 182, 193, 195, 205, 238, 248, 250, 258, 266, 267}
 
-// sectionOf returns the section of the first rule in a text; -1 for none.
+// sectionOf returns the section of the Job contract with the first rule that a text names; -1 for none.
 func sectionOf(text string) int {
 	m := ruleID.FindStringSubmatch(text)
 	if m == nil {
 		return -1
 	}
-	n, _ := strconv.Atoi(m[1]) // always three digits
+	n, _ := strconv.Atoi(m[1]) // no error is possible: ruleID matches three digits
 	return slices.IndexFunc(sectionEnds, func(last int) bool { return n <= last })
 }
 
-// sections finds the section of the contract that a line of code belongs to. It takes the first rule cited in the
-// comment above or beside the line, else in the comment of the function, else in the file.
+// sections finds the section of the Job contract for a line of code. The section is that of the first rule named in
+// the comment above or beside the line; if none, in the function's comment; if none, in the file's.
 type sections struct {
-	file  int
-	lines map[int]int // by line of code: the comment's own line if the comment follows code, else the next line
+	file int
+	// by line of code: a comment behind code counts for its own line, any other comment for the next line
+	lines map[int]int
 }
 
 func newSections(p *pkg, f *source) sections {
@@ -95,7 +97,7 @@ func (s sections) at(line int, doc *ast.CommentGroup) int {
 	return s.file
 }
 
-// short returns source text on one line of at most 90 characters.
+// short returns source text as one line of at most 90 characters.
 func short(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > 90 {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// injected is a file added to every mutated package. It reads the number of the active mutant from the environment, and
-// has the functions that mutated code calls to learn whether its mutant is the active one.
+// injected is a Go file that is added to each mutated package. It reads the number of the active mutant from the
+// environment. Changed code calls its functions to ask whether its mutant is active.
 const injected = `package %s
 
 import "os"
@@ -62,7 +62,8 @@ func mutantList[T any](first int, all []T) []T {
 }
 `
 
-// mutate writes every package, with all its mutants, into dir, and an overlay file that replaces the original files.
+// mutate writes the files of all packages into dir, with all mutants in them, and an overlay file with which the go
+// command uses these files in place of the original ones.
 func mutate(ctx context.Context, dir string, packages []string) (all []*mutant, overlay string, err error) {
 	replace := map[string]string{}
 	listing, err := list(ctx, packages)
@@ -123,25 +124,25 @@ func number(all []*mutant) {
 	}
 }
 
-// insertion is text to insert into a file at an offset. At the same offset, opening text of outer nodes comes before
-// that of inner nodes, and closing text after.
+// insertion is a text to insert into a source file at an offset. If several have the same offset, opening texts of
+// outer nodes come before those of inner nodes, and closing texts after them.
 type insertion struct {
 	at    int
 	order int
 	text  string
 }
 
-// writer mutates one file.
+// writer makes the mutants of one source file: it inserts text into the file, so that all mutants are in one program.
 type writer struct {
 	pkg      *pkg
 	source   *source
 	sections sections
-	first    int // number of mutants before this file
+	first    int // number of mutants in the files before this one
 
 	mutants  []*mutant
 	inserted []insertion
 	opened   int
-	around   []ast.Node // the statements and clauses around the visited node, the outermost first
+	around   []ast.Node // the statements and clauses around the node that is visited, the outermost first
 	function string
 	doc      *ast.CommentGroup
 }
@@ -150,7 +151,7 @@ func newWriter(p *pkg, f *source, first int) *writer {
 	return &writer{pkg: p, source: f, first: first, sections: newSections(p, f)}
 }
 
-// mutant adds a mutant at a node, and returns its number.
+// mutant adds a mutant: the change what at a node. It returns the mutant's number.
 func (w *writer) mutant(at ast.Node, what string, args ...any) int {
 	line := w.pkg.fset.Position(at.Pos()).Line
 	m := &mutant{
@@ -162,8 +163,7 @@ func (w *writer) mutant(at ast.Node, what string, args ...any) int {
 	return m.id
 }
 
-// surrounding returns the first line of the innermost statement or clause that is larger than the node, without its
-// comment.
+// surrounding returns the first line of the smallest statement or clause around the node, without its comment.
 func (w *writer) surrounding(at ast.Node) string {
 	for _, n := range slices.Backward(w.around) {
 		if n.Pos() < at.Pos() || n.End() > at.End() {
@@ -175,7 +175,7 @@ func (w *writer) surrounding(at ast.Node) string {
 	return "function"
 }
 
-// wrap inserts text before and after a node. If a node is wrapped twice, the second pair of texts is inside the first.
+// wrap inserts texts before and after a node. If a node is wrapped twice, the second pair is inside the first.
 func (w *writer) wrap(n ast.Node, before, after string) {
 	w.opened++
 	w.inserted = append(w.inserted,
@@ -185,7 +185,7 @@ func (w *writer) wrap(n ast.Node, before, after string) {
 
 func (w *writer) text(n ast.Node) string { return w.pkg.textOf(w.source, n) }
 
-// result returns the mutated file. At the same offset, closing text comes before opening text.
+// result returns the text of the file with all insertions. At the same offset, closing texts come before opening ones.
 func (w *writer) result() string {
 	slices.SortStableFunc(w.inserted, func(a, b insertion) int {
 		switch {

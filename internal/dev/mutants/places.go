@@ -6,7 +6,7 @@ import (
 	"go/token"
 )
 
-// file mutates every declaration of the file.
+// file makes the mutants of every declaration of the file.
 func (w *writer) file() {
 	for _, d := range w.source.ast.Decls {
 		switch d := d.(type) {
@@ -22,7 +22,7 @@ func (w *writer) file() {
 	}
 }
 
-// nameOf returns the name of a function. A method has its receiver's type in front.
+// nameOf returns the name of a function; for a method, with its receiver's type in front.
 func nameOf(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return d.Name.Name
@@ -40,7 +40,7 @@ func nameOf(d *ast.FuncDecl) string {
 	return t.(*ast.Ident).Name + "." + d.Name.Name
 }
 
-// lists mutates package variables that are slices: an entry is skipped, or swapped with the next one.
+// lists makes mutants of package variables that are slices: an entry is skipped, or swapped with the next one.
 func (w *writer) lists(d *ast.GenDecl) {
 	for _, s := range d.Specs {
 		value, ok := s.(*ast.ValueSpec)
@@ -69,8 +69,8 @@ func (w *writer) lists(d *ast.GenDecl) {
 	}
 }
 
-// visit mutates the body of a function. A condition is mutated where it stands as a whole, such as behind if; the
-// method condition then mutates its operands.
+// visit makes the mutants of a function's body. A condition, such as that of an if, is changed as a whole there; the
+// method condition then changes its operands, too.
 func (w *writer) visit(body ast.Node) {
 	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
 		w.around = w.around[:0]
@@ -93,7 +93,8 @@ func (w *writer) visit(body ast.Node) {
 			w.condition(n.Cond, true, true)
 		case *ast.ForStmt:
 			if n.Cond != nil {
-				w.condition(n.Cond, false, true) // forced true, the loop would end only by a time-out
+				// The condition is never made always true: the loop would then not end before the time limit.
+				w.condition(n.Cond, false, true)
 			}
 		case *ast.SwitchStmt:
 			if n.Tag == nil {
@@ -125,9 +126,9 @@ func (w *writer) values(all []ast.Expr) {
 	}
 }
 
-// condition forces a condition true and false. For a && b it forces each operand true, and the whole false. For a || b
-// it forces each operand false, and the whole true: this shows more than forcing the whole twice. It treats the
-// operands in the same way.
+// condition makes mutants of a condition: always true (toTrue), and always false (toFalse). For a && b it makes each
+// operand true, and the whole false. For a || b it makes each operand false, and the whole true; this shows more than
+// changing the whole twice. Operands are treated like conditions.
 func (w *writer) condition(e ast.Expr, toTrue, toFalse bool) {
 	if !w.pkg.isBool(e) {
 		return
@@ -147,7 +148,8 @@ func (w *writer) condition(e ast.Expr, toTrue, toFalse bool) {
 	w.operands(e, op)
 }
 
-// joined returns && or || if a condition is joined by it, else ILLEGAL.
+// joined returns the operator, && or ||, with which an expression joins two conditions; ILLEGAL if it is no such
+// expression.
 func joined(e ast.Expr) token.Token {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -178,8 +180,8 @@ func (w *writer) operands(e ast.Expr, op token.Token) {
 	}
 }
 
-// binary mutates a comparison so that it answers differently for equal numbers, and drops the right operand of +, - and
-// *.
+// binary makes mutants of an operator: a comparison decides the other way for equal numbers, and +, - and * lose their
+// right operand.
 func (w *writer) binary(e *ast.BinaryExpr) {
 	x, y := w.text(e.X), w.text(e.Y)
 	switch e.Op {
@@ -198,7 +200,8 @@ func (w *writer) binary(e *ast.BinaryExpr) {
 	}
 }
 
-// call mutates the entries and the order of cmp.Or, and replaces min and max of two numbers by one of them.
+// call makes mutants of calls: of cmp.Or, the entries and their order; of min and max of two numbers, one of the
+// numbers.
 func (w *writer) call(e *ast.CallExpr) {
 	switch fun := w.text(e.Fun); {
 	case fun == "cmp.Or":
@@ -224,7 +227,7 @@ func (w *writer) call(e *ast.CallExpr) {
 	}
 }
 
-// statements leaves out each statement that can be removed: calls, assignments, continue and break.
+// statements makes mutants that leave out one statement: a call, an assignment, continue or break.
 func (w *writer) statements(all []ast.Stmt) {
 	for _, s := range all {
 		switch n := s.(type) {
@@ -247,8 +250,8 @@ func (w *writer) statements(all []ast.Stmt) {
 	}
 }
 
-// parts leaves out one value of an assignment such as a, b = x, y. It skips a variable whose type differs from its
-// value's type, such as an interface, since mutantPick needs one type for both.
+// parts makes mutants that leave out one value of an assignment such as a, b = x, y. It skips a variable whose type
+// differs from that of its value, such as an interface, because the helper mutantPick needs one type for both.
 func (w *writer) parts(n *ast.AssignStmt) {
 	for k, value := range n.Rhs {
 		left := w.text(n.Lhs[k])

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// readReasons reads equivalent.txt. Each entry is the name of a mutant and, indented below it, the reason why no test
-// can distinguish it from the original.
+// readReasons reads equivalent.txt. Each entry is the name of a mutant and, indented below it, why no test can tell the
+// changed code from the original.
 func readReasons(file string) (map[string]string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -34,10 +34,10 @@ func readReasons(file string) (map[string]string, error) {
 	return reasons, err
 }
 
-// permille returns n of a total in thousandths, rounded down, so that 9999 of 10000 is not reported as all.
+// permille returns the share n/of in thousandths, rounded down: 9999 of 10000 gives 999, not 1000.
 func permille(n, of int) int { return 1000 * n / max(of, 1) }
 
-// progress reports the progress of a run. It is safe for concurrent use.
+// progress counts the mutants that were tried, and prints how far a run is. It is safe for concurrent use.
 type progress struct {
 	of      int
 	began   time.Time
@@ -47,7 +47,8 @@ type progress struct {
 	done, noticed int
 }
 
-// tried counts a mutant. It prints a survivor at once, so a run is useful before it ends.
+// tried counts a mutant that was tried. If no test noticed the change, it prints the mutant at once, so that a run is
+// useful before it ends.
 func (p *progress) tried(m *mutant) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,8 +66,8 @@ func (p *progress) tried(m *mutant) {
 	}
 }
 
-// tellUnseen lists the mutants that no suite reaches in a state in which they could matter, except those with a reason
-// in equivalent.txt. They are sure to survive, so they are not tried. It returns true if there are none.
+// tellUnseen lists the mutants that no test reaches in a state in which they could matter, except those with a reason
+// in equivalent.txt. They would certainly survive, so they are not tried. It returns true if there are none.
 func tellUnseen(mutants []*mutant, suites []*suite, reasons map[string]string) bool {
 	unseen := 0
 	for _, m := range mutants {
@@ -79,10 +80,11 @@ func tellUnseen(mutants []*mutant, suites []*suite, reasons map[string]string) b
 	return unseen == 0
 }
 
-// count holds the numbers of mutants by outcome.
+// count has the numbers of mutants by outcome; killed means that a test noticed the change, excused that
+// equivalent.txt has a reason why none can.
 type count struct{ made, killed, excused, survived, unseen int }
 
-// tally holds the counts by section, or by package.
+// tally has the counts of mutants for each section of the contract, or for each package.
 type tally struct {
 	names  []string // in the order of the table
 	counts map[string]*count
@@ -96,7 +98,7 @@ func (t *tally) of(name string) *count {
 	return t.counts[name]
 }
 
-// group returns the name under which a mutant is counted.
+// group returns the name under which the tally counts a mutant: a section of the contract, or a package.
 func (s *scope) group(m *mutant) string {
 	switch {
 	case !s.sections:
@@ -107,9 +109,10 @@ func (s *scope) group(m *mutant) string {
 	return fmt.Sprint(m.section)
 }
 
-// report prints the outcomes and lists the survivors. It returns true if at least the given percentage of the mutants
-// was killed (mutants with a reason in equivalent.txt do not count) and every reason is needed. all says that all
-// mutants were tried; then a reason for a mutant that does not exist is an error.
+// report prints the outcomes, and lists the mutants (changes of the code) that no test noticed. It returns true if
+// tests noticed at least the percentage least of the mutants, and every reason in equivalent.txt is needed; mutants
+// with a reason there do not count. all says that all mutants were tried; then a reason for a mutant that does not
+// exist is an error.
 func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, least int) bool {
 	by := tally{counts: map[string]*count{}}
 	if of.sections {
@@ -163,8 +166,8 @@ func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, l
 	return len(idle) == 0 && 100*sum.killed >= least*told
 }
 
-// starving returns how many mutants count as killed only because the run took too long. A run that waits forever cannot
-// be told from a run that got no processor time.
+// starving returns how many mutants count as killed only because a run of tests took too long. Some of them may be
+// alive: a run that got no processor time looks like one that waits forever.
 func starving(mutants []*mutant) (n int) {
 	for _, m := range mutants {
 		if m.waited {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// scope is a part of the product that is mutated, and the tests that must notice the mutants.
+// scope is a part of the product that is changed (mutated), and the tests that must notice the changes.
 type scope struct {
 	name     string
 	packages []string // paths from the repository's root
-	sections bool     // list survivors by the section of the contract that the code cites; else by package
+	sections bool     // list survivors by the section of the contract that the code cites; otherwise by package
 	suites   func(seeds int) []*suite
-	sample   int // default number of mutants to draw; 0 for all
-	least    int // percentage that must be killed
+	sample   int // how many mutants are drawn by default; 0 for all
+	least    int // percentage of the mutants that tests must notice
 }
 
 var scopes = []scope{
@@ -23,7 +23,7 @@ var scopes = []scope{
 	{"answers", answering, false, answerSuites, 500, 90},
 }
 
-// answering lists the packages that make the answers to users' questions about a log.
+// answering lists the packages that answer users' questions about a log.
 var answering = []string{
 	"./internal/read/explain",
 	"./internal/read/explain/try", "./internal/read/explain/differs", "./internal/read/explain/fates",
@@ -47,20 +47,21 @@ func scopeOf(name string) (*scope, error) {
 	return &scopes[i], nil
 }
 
-// holds reports whether the mutant of that name is in the scope.
+// holds reports whether the mutant of this name is in a package of the scope.
 func (s *scope) holds(name string) bool {
 	pkg, _, _ := strings.Cut(name, " ")
 	return slices.Contains(s.packages, "./"+pkg)
 }
 
-// measuring matches tests that count allocations: they take long and prove no rule.
+// measuring matches the names of tests that count allocations. They are not run, because they take long and prove no
+// rule.
 const measuring = "Allocations|Costs"
 
-// searching matches tests that try many random histories. The suite tables leaves them out.
+// searching matches the names of tests that try many random histories. The suite "tables" does not run them.
 const searching = "^TestCountsThatAreKept|^TestAStateIsTheSame"
 
 func ruleSuites(seeds int) []*suite {
-	suites := []*suite{ // the quick ones first
+	suites := []*suite{ // the quick suites stand first
 		{name: "reconciler", dir: "reconciler", skip: measuring},
 		{name: "scripts", dir: "reconciler/loop", only: "^TestScripts$"},
 		{name: "tables", dir: "projector", skip: measuring + "|" + searching},
@@ -77,31 +78,32 @@ func ruleSuites(seeds int) []*suite {
 	return suites
 }
 
-// scripts are the test scripts of the command line that ask a log.
+// scripts are the command line's test scripts that ask questions about a log.
 var scripts = []string{
 	"cronjobs", "damaged", "events", "explain", "failures", "findjob", "get", "lists", "names", "plan", "ticks", "times",
 }
 
-// asked matches tests of the command line that read special logs: logs of many files, damaged or pruned logs, and logs
-// that still grow.
+// asked matches the names of tests of the command line that read unusual logs: of many files, damaged, pruned, or
+// still growing.
 const asked = "^Test(AnswersBesideDamage|PrunedAndDamaged|NoAnswerHidesDamage|CronJobsInManyFiles|ALogThatChangesItsMode|" +
 	"AJobThatIsNoLongerLookedAt|WhatWasPassedOver|Morning|Watch|GetWatches|EventsNameAGap|PointsInHistory|Times|Since|ASpanOfTimesOfDay|" +
 	"ATimeOfToday|HintsNameWhatExists|StreamDocument|Node)"
 
-// scenes matches tests that play small histories of CronJobs in both modes and check what is said about them.
+// scenes matches the names of tests that simulate small histories of CronJobs, in both modes, and check what is said
+// about them.
 const scenes = "^Test(What|TwoLives|EditedSince|Runs|NotHealthy|OneClock|AnotherControllersFates|EachDueTime)"
 
 // incidents names the recorded logs. Each is stored together with all answers about it.
 var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "observed", "generated-run", "generated-observe"}
 
-// testedRooms names the packages below internal/read/explain that have tests of their own.
+// testedRooms names those packages below internal/read/explain that have tests of their own.
 var testedRooms = []string{
 	"try", "differs", "fates", "jobcase", "croncase", "late", "ending", "deletion", "spent", "stuck", "failing", "compare", "verdicts",
 	"attempts", "job", "cron", "whynot", "failures", "scheduler",
 }
 
 func answerSuites(int) []*suite {
-	suites := []*suite{ // for each mutant, the quickest suites that reach it run first
+	suites := []*suite{ // the order does not matter: of the suites that reach a mutant, the quickest run first
 		{name: "told", dir: "internal/read/explain", only: "^TestAnswersAreAsKept$", rows: incidents},
 		{name: "lookalikes", dir: "internal/read/explain", only: "^TestLookalikesAreAsKept$"},
 		{name: "drawn", dir: "internal/read/explain", only: "^TestDrawnScenes$", rows: []string{"0", "1", "2", "3", "4", "5", "6", "7"}},
@@ -123,7 +125,7 @@ func answerSuites(int) []*suite {
 		{name: "serve", dir: "internal/read/serve", apart: true},
 		{name: "situations", dir: "test/incidents", only: "^TestRecordedSituations$", rows: []string{"run", "observe"}},
 		{name: "verdict", dir: "internal/say/verdict", apart: true},
-		// without skip: the cost of a page is part of an answer
+		// No test is skipped here, because what a page of the list costs is part of an answer.
 		{name: "joblist", dir: "internal/read/joblist", apart: true},
 	}
 	for _, room := range testedRooms {

@@ -21,14 +21,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// suite is a set of tests. It is built once, and run for each mutant that it reaches.
+// suite is a set of tests of one package. It is compiled once, and run for each mutant that it reaches.
 type suite struct {
-	name   string
-	dir    string   // of the package
-	skip   string   // tests to skip, since they only measure
-	only   string   // the tests of the suite; empty for all
-	apart  bool     // run each test alone once to learn which mutants it reaches; then a mutant costs only these tests
-	rows   []string // subtests of only that are run separately
+	name string
+	dir  string // directory of the package
+	skip string // tests to skip, because they only measure
+	only string // the tests of the suite; empty for all
+	// run each test alone once, to learn which mutants it reaches; only these tests then run for a mutant
+	apart  bool
+	rows   []string // subtests (of the test in only) that are run one by one
 	binary string
 	env    []string
 	parts  []part
@@ -36,21 +37,22 @@ type suite struct {
 
 // part is a group of tests of a suite that run together.
 type part struct {
-	run   string // which tests; empty for all
+	run   string // pattern of the tests; empty for all
 	seen  map[int]bool
 	took  time.Duration // processor time without a mutant
-	limit int           // seconds of processor time; a mutant that needs more counts as an endless loop
+	limit int           // in seconds of processor time; a run that exceeds it counts as an endless loop
 }
 
-// build compiles the suites with all mutants, and runs each suite without an active mutant. This run must pass; it also
-// shows which mutants the suite reaches. Suites of one package share a binary.
+// build compiles the suites with all mutants in the code. Then it runs each suite once with no mutant active: this
+// run must pass, and shows which mutants the suite reaches. Suites of one package share a test binary.
 func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	built := map[string]string{}
 	for _, s := range suites {
 		if s.binary = built[s.dir]; s.binary == "" {
 			s.binary = filepath.Join(dir, s.name+".test")
 			cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", s.binary, ".")
-			cmd.Dir, cmd.Stderr = s.dir, os.Stderr // test is a module of its own
+			// go must run in the suite's directory, because the directory test is a module of its own
+			cmd.Dir, cmd.Stderr = s.dir, os.Stderr
 			if err := cmd.Run(); err != nil {
 				return fmt.Errorf("build %s: %w", s.name, err)
 			}
@@ -63,7 +65,8 @@ func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	return nil
 }
 
-// whole changes the suites to run all their tests at once. This is enough to see which mutants they reach.
+// whole makes each suite run all its tests at once, not one by one. That suffices to see which mutants a suite
+// reaches.
 func whole(suites []*suite) []*suite {
 	for _, s := range suites {
 		s.apart = false
@@ -74,7 +77,7 @@ func whole(suites []*suite) []*suite {
 	return suites
 }
 
-// baseline runs the suite without an active mutant, and stores which mutants each part reaches.
+// baseline runs the suite without an active mutant, and stores which mutants each part (group of tests) reaches.
 func (s *suite) baseline(ctx context.Context, file string) error {
 	parts, err := s.split(ctx)
 	if err != nil {
@@ -136,7 +139,7 @@ func (s *suite) split(ctx context.Context) ([]string, error) {
 	return parts, nil
 }
 
-// readSeen reads which mutants a run reached.
+// readSeen returns the numbers of the mutants that a run reached, from the file that the run wrote.
 func readSeen(file string) (map[int]bool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -161,12 +164,12 @@ type chosen struct {
 	limit int
 }
 
-// quick is the limit below which a test runs together with other tests of its suite. Starting a process takes about as
-// long, so a process for each such test would double the cost.
+// quick is the time below which tests of a suite run together in one process. Starting a process takes about as long,
+// so a process for each of them would double the cost.
 const quick = 200 * time.Millisecond
 
-// reaching returns the tests that reach a mutant: the quick ones of a suite together, each of the others alone. The
-// cheapest come first, and they kill most mutants.
+// reaching returns the tests to run for a mutant: of each suite, the quick tests that reach it together, and each
+// slower one alone. The cheapest come first, because they notice most mutants.
 func reaching(suites []*suite, m *mutant) (out []chosen) {
 	for _, s := range suites {
 		together := chosen{suite: s}
@@ -188,19 +191,19 @@ func reaching(suites []*suite, m *mutant) (out []chosen) {
 	return out
 }
 
-// starved times the limit of processor time is the limit of elapsed time. With a limit of 2 s a run may take 60 s on a
-// busy machine; after that it counts as waiting for something that never happens.
+// starved is the factor between the limit of processor time and the limit of elapsed time. Example: with a limit of 2
+// s, a run may take 60 s on a busy machine; after that it counts as one that waits forever.
 const starved = 30
 
-// result is the outcome of a run of a suite.
+// result is the outcome of one run of tests with an active mutant.
 type result struct {
 	killed bool          // a test failed, panicked or did not end
-	waited bool          // it reached the limit of elapsed time: it waits forever, or got no processor time
+	waited bool          // it reached the limit of elapsed time: it waits forever, or the machine was too busy
 	took   time.Duration // processor time, unless it was killed
 	out    string
 }
 
-// run runs tests of the suite once; empty tests means all.
+// run runs tests of the suite once; empty tests means all. limit is in seconds of processor time.
 func (s *suite) run(ctx context.Context, tests string, limit int, env ...string) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(starved*limit)*time.Second)
 	defer cancel()
@@ -217,7 +220,8 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	cmd.WaitDelay = time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // processes that the tests start end with them
+	// A process group of its own, so that processes started by the tests can be killed with them.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	err := cmd.Run()
 	if parent := context.Cause(ctx); errors.Is(parent, context.Canceled) {
@@ -233,8 +237,8 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 	return result{took: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
-// try runs each mutant until a suite kills it, on as many processors as GOMAXPROCS allows. It also runs the mutants
-// with a reason in equivalent.txt: if one is killed, its reason is wrong.
+// try runs the tests for each mutant until one of them notices it, with as many runs at a time as GOMAXPROCS says.
+// Mutants with a reason in equivalent.txt are tried, too: if a test notices one, its reason is wrong.
 func try(ctx context.Context, suites []*suite, mutants []*mutant, reasons map[string]string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))

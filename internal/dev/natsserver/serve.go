@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// Ready is printed by Serve as soon as the server accepts connections.
+// Ready is what Serve prints as soon as its server accepts connections.
 const Ready = "ready"
 
 // Options returns the options of a server with its store in dir, which listens on a port of 127.0.0.1.

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// before holds messages of the last program before the first release, in the form of events/nats/testdata/messages.txt:
-// a line with the subject, a line for each header, and the data.
+// before has the NATS messages that the last program before the first release published, in the form of
+// events/nats/testdata/messages.txt: a line with the subject, a line for each header, and the data.
 //
 //go:embed testdata/before.txt
 var before string
@@ -39,7 +39,7 @@ func Before(t testing.TB) (all []*natsgo.Msg) {
 			m.Data = []byte(text)
 		case header:
 			m.Header[name] = []string{value}
-		default: // a record as protobuf, in hexadecimal
+		default: // each other line has a record as protobuf, in hexadecimal digits
 			var err error
 			if m.Data, err = hex.DecodeString(text); err != nil {
 				t.Fatal(err)

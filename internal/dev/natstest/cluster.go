@@ -10,11 +10,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Servers is a cluster of servers, each in a process of its own. Members of a cluster sync each write to disk; a single
-// server does not.
+// Servers is a cluster of NATS servers, each in a process of its own. A member of a cluster syncs each write to disk; a
+// single server of package natstest does not.
 type Servers []*Server
 
-// NewServers starts n servers, and returns when they form a cluster. The package's TestMain must call Main.
+// NewServers starts n NATS servers, and returns when they form a cluster. The TestMain of the test's package must call
+// Main.
 func NewServers(t testing.TB, n int) Servers {
 	t.Helper()
 	var peers []string

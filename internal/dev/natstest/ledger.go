@@ -11,17 +11,17 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Life is the identity of every log that a [Ledger] creates.
+// Life is the identity (ID and epoch) of every log that a [Ledger] creates.
 var Life = events.Identity{LogID: "5b9e0c1d2f3a44556677889900aabbcc", Epoch: 1}
 
 // Ledger is a log in memory that a test lets grow, batch by batch, with the records of a simulated busy cluster.
 type Ledger struct {
 	Log  *memlog.Log
-	Left []events.Batch // the batches that are still to be appended
+	Left []events.Batch // batches (groups of records) that Grow has not appended yet
 	T    testing.TB
 }
 
-// NewLedger returns an empty log, and about n records to append to it with Grow.
+// NewLedger returns an empty log, with about n records that Grow appends to it.
 func NewLedger(t testing.TB, n int) *Ledger {
 	return &Ledger{T: t, Log: memlog.New(Life), Left: Source(t, n)}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natsserver"
 )
 
-// If these variables are set, the test binary runs a NATS server instead of tests. They hold the directory of the
+// If these variables are set, the test binary runs a NATS server instead of tests. They have the directory of the
 // server's store, its port, and the ports of the cluster's members.
 const (
 	serveDir, servePort = "JOBLEDGER_TEST_NATS_DIR", "JOBLEDGER_TEST_NATS_PORT"
@@ -36,15 +36,15 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Apart makes the server run in a process of its own from its next start on. Memory and processor time of the test's
-// process then belong to the code under test. Options of such a server cannot be tuned. The package's TestMain must
-// call Main.
+// Apart makes the server run in a process of its own from its next start on, so that memory and processor time of the
+// test's process belong to the code under test. Special options do not apply to such a server. The TestMain of the
+// test's package must call Main.
 func (s *Server) Apart() *Server {
 	s.apart = true
 	return s
 }
 
-// process is a running server in a process of its own.
+// process is a NATS server that runs in a process of its own.
 type process struct {
 	command *exec.Cmd
 	alive   io.Closer
@@ -92,7 +92,7 @@ func (s *Server) Kill() {
 	if err := s.process.command.Process.Kill(); err != nil {
 		s.t.Error(err)
 	}
-	_ = s.process.command.Wait() // the error says that it was killed
+	_ = s.process.command.Wait() // it always returns an error, because the process was killed
 	_ = s.process.alive.Close()
 	s.process = nil
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Publisher is a running publisher of the log's records to NATS.
+// Publisher publishes the records of a test's log to NATS, while it runs.
 type Publisher struct {
 	*publish.Publisher
-	Stop func() // stops the publisher, and returns when it has ended
+	Stop func() // ends the publishing, and returns when it has ended
 }
 
 // Publish runs a publisher until the test ends or Stop is called.
@@ -38,7 +38,7 @@ func Publish(t testing.TB, s *Server, log store.Log, change ...func(*publish.Con
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- p.Run(ctx) }() // ends with ctx
+	go func() { ended <- p.Run(ctx) }() // this goroutine ends when ctx ends
 	var once sync.Once
 	r := &Publisher{p, func() {
 		once.Do(func() {

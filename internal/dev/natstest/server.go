@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	Cluster = "test"           // name of the cluster whose records are published
+	Cluster = "test"           // name of the cluster in the subjects of the messages
 	Stream  = "jobledger-test" // name of the stream, unless a test sets another
 )
 
@@ -25,15 +25,15 @@ const (
 // the same address. If JOBLEDGER_NATSD names the built natsd, each server without tuned options has a process of its
 // own.
 type Server struct {
-	Dir  string        // of its store
-	Port int           // stays the same over restarts
-	Run  *natsd.Server // nil while the server is stopped or runs apart
+	Dir  string        // directory of its store
+	Port int           // the port stays the same when the server is restarted
+	Run  *natsd.Server // nil while the server is stopped, or if it runs in a process of its own
 
 	t       testing.TB
 	tune    func(*natsd.Options)
 	apart   bool
-	peers   []string // ports of the cluster's members, for a server that runs apart; see natsserver.Cluster
-	process *process // the process of a server that runs apart; nil while it is stopped
+	peers   []string // ports of the cluster's members (see natsserver.Cluster), for a server in a process of its own
+	process *process // the server's running process, if it has one of its own; nil while it is stopped
 }
 
 // NewServer returns a server that is not started yet. It is stopped when the test ends.
@@ -129,7 +129,7 @@ func AtOnce() natsgo.Option {
 	return natsgo.CustomReconnectDelay(func(int) time.Duration { return 10 * time.Millisecond })
 }
 
-// Eventually waits until holds returns nil. It fails the test after patience.Time.
+// Eventually calls holds until it returns nil. It fails the test after patience.Time; what says what was awaited.
 func Eventually(t testing.TB, what string, holds func() error) {
 	t.Helper()
 	deadline := time.NewTimer(patience.Time())

@@ -6,8 +6,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// MakeStream creates a stream after the old one of the same name was deleted, or lost with its disk. It retries,
-// because the server refuses the new stream while it still removes the files of the old one.
+// MakeStream creates a stream in place of one with the same name that was deleted, or lost with its disk. It tries
+// again and again, because the server refuses the new stream while it removes the files of the old one.
 func MakeStream(t testing.TB, js jetstream.JetStream, config jetstream.StreamConfig) {
 	t.Helper()
 	Eventually(t, "stream "+config.Name+" is made", func() error {

@@ -12,11 +12,12 @@ import (
 // Variable is the environment variable that sets the length of a wait, such as "90s" or "30m".
 const Variable = "JOBLEDGER_PATIENCE"
 
-// usual is the length without the variable. With twelve tests at once on two cores, waits took 1 to 2 minutes.
+// usual is how long a test waits at most, if the environment variable sets no other time. On a busy machine (twelve
+// tests at once on two cores) waits took 1 to 2 minutes.
 const usual = 10 * time.Minute
 
-// Time returns the length of one wait. It panics if the variable is set and is no positive duration: a typing mistake
-// must not turn into the default.
+// Time returns how long a test waits at most. It panics if the variable is set and is no positive duration, so that a
+// typing mistake does not turn into the default.
 var Time = sync.OnceValue(func() time.Duration {
 	d, err := parse(os.Getenv(Variable))
 	if err != nil {
@@ -36,7 +37,7 @@ func parse(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// Context returns a context that ends after the length of one wait.
+// Context returns a context for one wait, which ends after Time.
 func Context(parent context.Context) (context.Context, context.CancelFunc) { return Several(parent, 1) }
 
 // Several returns a context for several waits, one after the other. With the default length, 3 waits have half an hour.

@@ -60,7 +60,7 @@ func FirstWith(t *testing.T, line, file string) string {
 	return oldest(t, line, file, first+"..HEAD")
 }
 
-// oldest returns the oldest of the commits that changed how often line occurs in file.
+// oldest returns the oldest of the commits that changed how often line occurs in file. commits is a range of git.
 func oldest(t *testing.T, line, file, commits string) string {
 	t.Helper()
 	found, err := git("log", "--format=%H", "-S"+line, commits, "--", file)
@@ -71,7 +71,8 @@ func oldest(t *testing.T, line, file, commits string) string {
 	return all[len(all)-1]
 }
 
-// missing fails the test in CI, and skips it elsewhere: without the history there is nothing to build.
+// missing is called if the git history lacks a commit, so that the test cannot build it. It fails the test in CI, and
+// skips it elsewhere.
 func missing(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -80,8 +81,8 @@ func missing(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// checkedOut returns the root of the repository if its files are exactly those of the commit. A build there reuses the
-// build cache.
+// checkedOut returns the root of the repository if its files are exactly those of the commit; ok is false otherwise.
+// A build there is fast, because it uses the build cache.
 func checkedOut(commit string) (root string, ok bool) {
 	head, err := git("rev-parse", "HEAD")
 	if err != nil || strings.TrimSpace(string(head)) != commit {
@@ -99,7 +100,7 @@ func sourceOf(commit string) ([]byte, error) { return git("archive", "--format=t
 
 // git runs a git command at the root of the repository, so that archive includes all files.
 func git(args ...string) ([]byte, error) {
-	const foreign = "safe.directory=*" // the clone may belong to another user
+	const foreign = "safe.directory=*" // git must also accept a repository that belongs to another user
 	root, err := exec.Command("git", "-c", foreign, "rev-parse", "--show-toplevel").Output()
 	if err != nil {
 		return nil, err

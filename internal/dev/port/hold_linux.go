@@ -21,7 +21,8 @@ func Hold() (port int, release func() error, err error) {
 	return port, release, nil
 }
 
-// bind binds without listening. The kernel skips a bound port when it looks for a free one.
+// bind reserves a port: it binds the socket without listening. When other sockets ask for any free port, the kernel
+// skips this one.
 func bind(fd int) (port int, err error) {
 	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
 		return 0, err

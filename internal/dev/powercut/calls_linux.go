@@ -16,8 +16,8 @@ import (
 
 const standardOutput = 1
 
-// begins handles a call that is about to run. It records calls on open files (writes, syncs, changes of size) now.
-// Calls that create, rename or delete a name are recorded by ends, when they have returned.
+// begins records a system call that is about to run on an open file: a write, a sync or a change of size. Calls that
+// create, rename or delete a name are recorded by ends, when they have returned.
 func (r *Recorder) begins(tid int, c *call) error {
 	fd, of := r.opened(c)
 	switch c.number {
@@ -56,7 +56,7 @@ func (r *Recorder) begins(tid int, c *call) error {
 		}
 		r.step(c, Step{Kind: Allocate, Name: r.nameOf(of), File: of.file, At: int64(c.args[2]), Size: int64(c.args[3])})
 	case unix.SYS_CLOSE:
-		delete(r.open, fd) // from now on another file may get this descriptor
+		delete(r.open, fd) // the descriptor no longer means this file, and may be given to another one
 	case unix.SYS_WRITEV, unix.SYS_PWRITEV, unix.SYS_PWRITEV2, unix.SYS_SENDFILE, unix.SYS_DUP, unix.SYS_DUP3:
 		if of != nil {
 			return fmt.Errorf("a call on %s that is not understood", r.nameOf(of))
@@ -73,7 +73,7 @@ func (r *Recorder) begins(tid int, c *call) error {
 	return nil
 }
 
-// opened returns the file of the call's first argument; nil if it is not in the recorded directory.
+// opened returns the file that is the call's first argument (a descriptor); nil if it is not in the recorded directory.
 func (r *Recorder) opened(c *call) (fd int, of *opened) {
 	fd = int(int32(c.args[0]))
 	if o, ok := r.open[fd]; ok {
@@ -103,7 +103,7 @@ func (r *Recorder) nameOf(of *opened) string {
 	return of.name
 }
 
-// place returns the file position: the offset of the next plain write.
+// place returns the position of an open file: the offset at which the next plain write begins.
 func (r *Recorder) place(tid, fd, file int) (int64, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", tid, fd))
 	if err != nil {
@@ -128,15 +128,16 @@ func (r *Recorder) place(tid, fd, file int) (int64, error) {
 	return at, nil
 }
 
-// ends handles a call that has returned.
+// ends handles a system call that has returned. It records when the call ended, and calls that change names.
 func (r *Recorder) ends(tid int, c *call, result int64) error {
 	if c.step >= 0 {
 		s := &r.trace.Steps[c.step]
 		switch {
-		case result < 0 && s.Kind == Allocate: // the call was interrupted, or the file system does not support it
+		case result < 0 && s.Kind == Allocate:
+			// A failed fallocate (interrupted, or not supported) has changed nothing.
 			s.At, s.Size = 0, 0
 		case result < 0 && s.Kind == Sync:
-			return nil // a failed sync makes nothing durable
+			return nil // leave Ended unset: a sync that failed makes nothing durable
 		case result < 0:
 			return fmt.Errorf("%v: %w: what came of it is not known", s, unix.Errno(-result))
 		}
@@ -183,7 +184,7 @@ func (r *Recorder) ends(tid int, c *call, result int64) error {
 	return nil
 }
 
-// atWorkingDirectory is AT_FDCWD as an argument.
+// atWorkingDirectory is AT_FDCWD as an argument of a call: paths are relative to the working directory.
 const atWorkingDirectory = uint64(0xffffffffffffff9c)
 
 func (r *Recorder) done(s Step) {
@@ -221,7 +222,9 @@ func (r *Recorder) renamed(from, to string) error {
 	return nil
 }
 
-// named calls fn with the path in the process's memory, relative to the root, if it is below the root.
+// named calls fn with the name of a file, if its path is below the recorded directory; the name is relative to that
+// directory. at is the descriptor of the directory from which the path starts, and path the address of the path in the
+// process's memory.
 func (r *Recorder) named(tid int, at, path uint64, fn func(name string) error) error {
 	text, err := pathAt(tid, path)
 	if err != nil {
@@ -231,16 +234,17 @@ func (r *Recorder) named(tid int, at, path uint64, fn func(name string) error) e
 		if _, ours := r.open[int(int32(at))]; ours {
 			return fmt.Errorf("a call on %s below a directory that is open is not understood", text)
 		}
-		return nil // relative to the working directory, which is outside of the root
+		return nil // the path is outside the recorded directory, because it is relative to the working directory
 	}
 	name, err := filepath.Rel(r.root, text)
 	if err != nil || name == ".." || strings.HasPrefix(name, "../") {
-		return nil //nolint:nilerr // a path elsewhere
+		return nil //nolint:nilerr // the path is elsewhere
 	}
 	return fn(filepath.ToSlash(name))
 }
 
-// pathAt reads a path from the process's memory page by page, since the page behind it may not be mapped.
+// pathAt returns the path that stands at an address of the process's memory. It reads page by page and stops at the
+// end of the path, because the page after it may not be mapped.
 func pathAt(tid int, at uint64) (string, error) {
 	var text []byte
 	for range 2 {

@@ -6,29 +6,30 @@ import (
 	"slices"
 )
 
-// Disk is the state of a disk at one point of a trace: what syncs have made durable, and the changes that are still
-// pending.
+// Disk is what a disk has at one point of a trace (recorded system calls): what syncs have made durable, and changes
+// that a power cut may still lose.
 type Disk struct {
 	trace *Trace
-	at    int // number of steps that have begun
+	at    int // number of steps (recorded calls) that have begun
 
 	files   map[int]*file
-	names   map[string]int // durable names
-	links   []int          // pending steps that change names
+	names   map[string]int // names that are durable, with the identities of their files
+	links   []int          // steps that change names and are not durable yet
 	running []int          // syncs that have begun and not ended
 }
 
-// file is the durable content of a file or a directory, and the pending steps that change it.
+// file is the durable content of a file or a directory, and the steps (recorded calls) that change it and are not
+// durable yet.
 type file struct {
 	directory bool
 	content   []byte
 	pending   []int
 }
 
-// rootFile is the identity of the traced directory.
+// rootFile is the identity (number) of the recorded directory itself.
 const rootFile = 0
 
-// NewDisk returns the disk before the first step of a trace.
+// NewDisk returns the disk as it was before the first step (recorded call) of a trace.
 func NewDisk(t *Trace) *Disk {
 	d := &Disk{trace: t, files: map[int]*file{rootFile: {directory: true}}, names: map[string]int{".": rootFile}}
 	for name, id := range t.first {
@@ -38,7 +39,7 @@ func NewDisk(t *Trace) *Disk {
 	return d
 }
 
-// Advance replays the trace until to steps have begun.
+// Advance brings the disk to the moment at which the first to steps (recorded calls) of the trace have begun.
 func (d *Disk) Advance(to int) {
 	for d.at < to {
 		d.end()
@@ -48,7 +49,7 @@ func (d *Disk) Advance(to int) {
 	d.end()
 }
 
-// end applies the syncs that have ended.
+// end looks for syncs that have ended by now, and makes durable what they cover.
 func (d *Disk) end() {
 	d.running = slices.DeleteFunc(d.running, func(i int) bool {
 		s := &d.trace.Steps[i]
@@ -75,7 +76,8 @@ func (d *Disk) begin(i int) {
 	}
 }
 
-// synced makes the changes of a file durable that were done before the sync began.
+// synced makes those changes of a file durable that were complete before the sync (a step) began. id is the file's
+// identity.
 func (d *Disk) synced(sync, id int) {
 	f := d.files[id]
 	covered := func(i int) bool { return d.trace.Steps[i].Ended <= sync }
@@ -90,7 +92,7 @@ func (d *Disk) synced(sync, id int) {
 		})
 		return
 	}
-	f.content = slices.Clone(f.content) // states may share the old one
+	f.content = slices.Clone(f.content) // copy before the change, because states returned earlier share the old slice
 	f.pending = slices.DeleteFunc(f.pending, func(i int) bool {
 		if !covered(i) {
 			return false
@@ -119,7 +121,7 @@ func (d *Disk) parent(name string) int {
 	return -1
 }
 
-// relink applies a step to names.
+// relink changes the map names as the step s (create, rename, remove and so on) does.
 func relink(names map[string]int, s *Step) {
 	switch s.Kind {
 	case Create, Mkdir:
@@ -157,7 +159,8 @@ func resize(content []byte, size int64) []byte {
 	return append(content, make([]byte, size-int64(len(content)))...)
 }
 
-// pending returns the pending steps, in order.
+// pending returns the steps (recorded calls) whose changes are not durable yet, in order. A power cut may undo any of
+// them.
 func (d *Disk) pending() []int {
 	all := slices.Clone(d.links)
 	for id := range maps.Keys(d.files) {

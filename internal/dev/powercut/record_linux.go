@@ -19,26 +19,26 @@ import (
 type Recorder struct {
 	root  string
 	trace *Trace
-	names map[string]int // current names
-	next  int            // the identity of the next new file
+	names map[string]int // identities of the files, by current name
+	next  int            // identity of the next new file
 	kill  int            // number of steps after which the process is killed; 0 for never
 
 	// State of the running process.
 	open    map[int]opened
-	threads map[int]*call // calls that have begun and not ended, by thread
+	threads map[int]*call // calls that have begun and not ended, by thread ID
 }
 
-// opened is a file or directory that a process has open.
+// opened is a file or directory that the process has open.
 type opened struct {
 	file int
 	name string
 }
 
-// call is a call that has begun.
+// call is a system call of the process that has begun and not ended.
 type call struct {
 	number uint64
 	args   [6]uint64
-	step   int // the step that it added when it began; -1 for none
+	step   int // index of the step that was recorded when the call began; -1 for none
 }
 
 // NewRecorder returns a recorder for a directory. The present content of the directory counts as durable.
@@ -74,7 +74,7 @@ func (r *Recorder) Trace() *Trace { return r.trace }
 // nowhere. Run returns an *ExitError if the exit code is not 0. The command must be a Go program, or make only calls
 // that a Go program makes. Calls of its child processes are not recorded.
 func (r *Recorder) Run(cmd *exec.Cmd) (err error) {
-	runtime.LockOSThread() // a traced process belongs to the thread that started it
+	runtime.LockOSThread() // only the thread that starts a process can trace it
 	defer runtime.UnlockOSThread()
 	said, err := os.CreateTemp("", "powercut-stderr")
 	if err != nil {
@@ -89,12 +89,12 @@ func (r *Recorder) Run(cmd *exec.Cmd) (err error) {
 	pid := cmd.Process.Pid
 	status, err := r.follow(pid)
 	if err != nil {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // the process may have ended already
+		_ = syscall.Kill(pid, syscall.SIGKILL) // an error only says that the process has already ended
 		for tid, gone := 0, error(nil); tid != pid && gone == nil; {
-			tid, gone = wait(-1, &status) // other threads of the process end before its main thread
+			tid, gone = wait(-1, &status) // collect all threads: the main thread, with the number pid, ends last
 		}
 	}
-	_ = cmd.Process.Release() // wait has collected it already
+	_ = cmd.Process.Release() // an error does not matter, because wait has already collected the process
 	if err == nil && status.ExitStatus() != 0 {
 		content, _ := os.ReadFile(said.Name())
 		err = &ExitError{Status: status, Said: string(content)}
@@ -102,10 +102,10 @@ func (r *Recorder) Run(cmd *exec.Cmd) (err error) {
 	return err
 }
 
-// ExitError is the error for a process that ended otherwise than with code 0.
+// ExitError says that a process ended otherwise than with exit code 0.
 type ExitError struct {
 	Status syscall.WaitStatus
-	Said   string // its standard error
+	Said   string // what it wrote to standard error
 }
 
 func (e *ExitError) Error() string {
@@ -121,7 +121,7 @@ const (
 	waitNoThread   = 0x20000000 // __WNOTHREAD: only children of this thread, not those of the rest of the program
 )
 
-// follow lets the process run from call to call until it ends.
+// follow lets the process run from one system call to the next until it ends, and records the calls.
 func (r *Recorder) follow(pid int) (status syscall.WaitStatus, err error) {
 	r.open, r.threads = map[int]opened{}, map[int]*call{}
 	if _, err := wait(pid, &status); err != nil {
@@ -141,10 +141,10 @@ func (r *Recorder) follow(pid int) (status syscall.WaitStatus, err error) {
 		switch {
 		case tid == pid && (status.Exited() || status.Signaled()):
 			if r.kill > 0 && len(r.trace.Steps) >= r.kill {
-				r.kill, status = 0, 0 // the kill was intended
+				r.kill, status = 0, 0 // KillAfter asked for this kill, so report no failure
 			}
 			return status, nil
-		case !status.Stopped(): // a thread ended
+		case !status.Stopped(): // a thread other than the main one has ended
 		case status.StopSignal() == syscall.SIGTRAP|0x80:
 			if err := r.stopped(tid); err != nil {
 				return status, err
@@ -154,14 +154,14 @@ func (r *Recorder) follow(pid int) (status syscall.WaitStatus, err error) {
 					return status, err
 				}
 			}
-		// SIGSTOP is sent to new threads
+		// SIGTRAP and SIGSTOP are not passed on: they come from ptrace, which stops new threads with SIGSTOP.
 		case status.StopSignal() != syscall.SIGTRAP && status.StopSignal() != syscall.SIGSTOP:
 			signal = int(status.StopSignal())
 		}
 	}
 }
 
-// changing reports whether a running call would have an unknown effect if the process were killed now.
+// changing reports whether a call is running whose effect would be unknown if the process were killed now.
 func (r *Recorder) changing() bool {
 	for _, c := range r.threads {
 		switch c.number {
@@ -190,7 +190,7 @@ type callInfo struct {
 	_       [3]uint8
 	_       uint32
 	_, _    uint64
-	numbers [7]uint64 // when a call begins: its number and arguments; when it ends: its result
+	numbers [7]uint64 // at a call's begin: its number and arguments; at its end: its result
 }
 
 const (
@@ -199,13 +199,13 @@ const (
 	callEnds    = 2
 )
 
-// stopped handles the beginning or the end of a call.
+// stopped handles a thread that has stopped at the beginning or the end of a system call.
 func (r *Recorder) stopped(tid int) error {
 	var info callInfo
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, getCallInfo, uintptr(tid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
 	switch {
 	case errno == syscall.ESRCH:
-		return nil // the thread was killed
+		return nil // without information the thread was killed: there is nothing to record
 	case errno != 0:
 		return fmt.Errorf("%w: %w", ErrCannotTrace, errno)
 	case info.op == callBegins:
@@ -218,7 +218,7 @@ func (r *Recorder) stopped(tid int) error {
 		c := r.threads[tid]
 		delete(r.threads, tid)
 		if c == nil {
-			return nil // the call began before the process was traced
+			return nil // the call began before the recording did: do not record its end
 		}
 		if err := r.ends(tid, c, int64(info.numbers[0])); err != nil {
 			return fmt.Errorf("record call %d of the process: %w", c.number, err)
@@ -227,7 +227,7 @@ func (r *Recorder) stopped(tid int) error {
 	return nil
 }
 
-// memory copies size bytes of the process's memory.
+// memory returns size bytes of the process's memory, from the address at.
 func memory(tid int, at, size uint64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil

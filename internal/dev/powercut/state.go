@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// State is the content of a disk. Names are relative to the root, with slashes.
+// State is the content of a directory. Names are relative to it, with slashes.
 type State struct {
-	Dirs  []string // parents first
+	Dirs  []string // directories, parents first
 	Files map[string][]byte
 }
 
-// Read returns the state of a directory.
+// Read returns the content of a directory, with all directories and files below it.
 func Read(root string) (State, error) {
 	s := State{Files: map[string][]byte{}}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -54,12 +54,12 @@ func (s State) Put(root string) error {
 
 var seed = maphash.MakeSeed()
 
-// Sum returns a hash of the state. It is comparable within one process only.
+// Sum returns a hash of the state, to compare it with others in the same process.
 func (s State) Sum() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, dir := range s.Dirs {
-		_, _ = h.WriteString(dir + "\x00") // never fails
+		_, _ = h.WriteString(dir + "\x00") // a hash never returns an error
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
 		_, _ = h.WriteString("\x00" + name + "\x00")

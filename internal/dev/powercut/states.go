@@ -13,13 +13,14 @@ const (
 	page   = 4096
 )
 
-// survivors decides which effects of the pending steps survive a power cut.
+// survivors decides, after a power cut, which effects of the pending steps (recorded calls that no sync made durable)
+// are still on the disk.
 type survivors struct {
 	what string
-	unit int64                             // data survive in units of this many bytes
-	name func(step int) bool               // whether a change of a name survives
-	size func(step int) bool               // whether a change of a file's size survives
-	data func(step int, offset int64) bool // whether the unit of a write that begins at offset survives
+	unit int64                             // written data survive or are lost in units of this many bytes
+	name func(step int) bool               // reports whether a step's change of a name survives
+	size func(step int) bool               // reports whether a step's change of a file's size survives
+	data func(step int, offset int64) bool // reports whether a step's written unit that begins at offset survives
 }
 
 func always(int) bool              { return true }
@@ -29,7 +30,8 @@ func noData(int, int64) bool       { return false }
 func only(step int) func(int) bool { return func(i int) bool { return i == step } }
 func not(step int) func(int) bool  { return func(i int) bool { return i != step } }
 
-// pick draws at random which effects survive. pending must not be empty.
+// pick makes a random choice of the effects that survive a power cut. pending are the steps that are not durable;
+// there must be at least one.
 func pick(r *rand.Rand, pending []int) survivors {
 	one := pending[r.IntN(len(pending))]
 	coin := func(p float64) func(int) bool { return func(int) bool { return r.Float64() < p } }
@@ -71,17 +73,18 @@ func pick(r *rand.Rand, pending []int) survivors {
 	}
 }
 
-// State draws one of the states that a power cut can leave now. It also returns a description of what survived.
+// State returns one of the states in which a power cut can leave the disk now, chosen at random, and a description of
+// what survived.
 func (d *Disk) State(r *rand.Rand) (State, string) {
 	pending := d.pending()
 	if len(pending) == 0 {
-		pending = []int{-1} // everything is durable, so there is nothing to choose
+		pending = []int{-1} // everything is durable, so nothing can be lost; pick needs one step, and -1 is none
 	}
 	s := pick(r, pending)
 	return d.state(s), s.what
 }
 
-// Durable returns the state that syncs guarantee.
+// Durable returns the state with only those changes that a sync has made durable.
 func (d *Disk) Durable() State {
 	return d.state(survivors{unit: page, name: never, size: never, data: noData})
 }
@@ -112,7 +115,7 @@ func (d *Disk) state(s survivors) State {
 	return out
 }
 
-// reachable reports whether all directories above a name exist.
+// reachable reports whether all directories above a name exist in names. Otherwise the file cannot be found any more.
 func reachable(names map[string]int, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if _, ok := names[dir]; !ok {
@@ -124,7 +127,7 @@ func reachable(names map[string]int, name string) bool {
 
 func (d *Disk) content(f *file, s survivors) []byte {
 	if len(f.pending) == 0 {
-		return f.content // shared, and never changed
+		return f.content // the slice is shared with the disk, but its bytes never change
 	}
 	content := slices.Clone(f.content)
 	size := int64(len(content))

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Kind is the kind of a call.
+// Kind is the kind of a recorded system call.
 type Kind uint8
 
-// The kinds of calls.
+// The kinds of recorded calls.
 const (
 	Write    Kind = 1 + iota // data is written to a file
 	Truncate                 // a file's size is set
@@ -27,25 +27,25 @@ var kindNames = map[Kind]string{
 	Unlink: "unlink", Say: "say",
 }
 
-// Step is one call of a process. Steps are in the order in which the calls began.
+// Step is one recorded system call. Steps are sorted by when they began.
 type Step struct {
 	Kind Kind
 	Name string // name of the file at that time, relative to the root; "." is the root
 	To   string // of a Rename: the new name
-	File int    // identity of the file or directory, independent of its name
+	File int    // identity of the file or directory, which does not change with its name
 	At   int64  // of a Write and an Allocate: the offset
 	Size int64  // of an Allocate: the length; of a Truncate: the new size
-	Data []byte // of a Write and of a Say
+	Data []byte // of a Write and a Say: the bytes
 
-	// Ended is the number of steps that had begun when the call returned. With Ended = 7 the call was done before step
-	// 7 began (counted from 0). It is Never for a call that did not return.
+	// Ended is the number of steps that had begun when the call returned. Steps count from 0, so with Ended = 7 the
+	// call had returned before step 7 began. It is Never for a call that did not return.
 	Ended int
 }
 
-// Never is the end of a call that did not return.
+// Never is the value of Ended for a call that did not return.
 const Never = int(^uint(0) >> 1)
 
-// String describes the step.
+// String describes the step in words, for messages.
 func (s Step) String() string {
 	switch s.Kind {
 	case Write:
@@ -62,14 +62,14 @@ func (s Step) String() string {
 	return kindNames[s.Kind] + " " + s.Name
 }
 
-// Trace holds the steps of processes on a directory, one process after the other.
+// Trace has the recorded system calls (steps) of processes that changed a directory, one process after the other.
 type Trace struct {
-	Before State // the durable content before the first step
+	Before State // content of the directory before the first step
 	Steps  []Step
-	first  map[string]int // identities of the files in Before
+	first  map[string]int // identities of the files in Before, by name
 }
 
-// ErrCannotTrace is returned on a machine that does not allow tracing a child process.
+// ErrCannotTrace is returned on a machine that does not allow to trace a child process.
 var ErrCannotTrace = errors.New("a process cannot be traced here (ptrace)")
 
 // Without returns the trace without the calls that match. Tests use it to prove that a check notices a forgotten call.
@@ -81,8 +81,8 @@ func (t *Trace) Without(match func(Step) bool) *Trace {
 	})
 }
 
-// Late returns the trace with the calls that match moved behind the next call for which behind is true. If there is no
-// such call, they are dropped. Tests use it to prove that a check notices a call that comes too late.
+// Late returns the trace, changed so that the calls that match come behind the next call for which behind is true. If
+// there is no such call, they are left out. Tests use it to prove that a check notices a call that comes too late.
 func (t *Trace) Late(match, behind func(Step) bool) *Trace {
 	var late []Step
 	return t.rearrange(func(s Step, keep func(Step)) {
@@ -100,11 +100,12 @@ func (t *Trace) Late(match, behind func(Step) bool) *Trace {
 	})
 }
 
-// rearrange returns a trace of the steps that the function each passes to keep. It adjusts Step.Ended: a step that
-// ended before another began still does, if the two stay in the same order.
+// rearrange returns a trace with the steps that `each` passes to keep, in that order; `each` is called for each step
+// of t. Step.Ended is adjusted: if a step ended before another one began, it still does, unless their order is
+// reversed.
 func (t *Trace) rearrange(each func(s Step, keep func(Step))) *Trace {
 	out := &Trace{Before: t.Before, first: t.first}
-	place := make([]int, len(t.Steps)+1) // for each old step, the number of new steps that begin before it
+	place := make([]int, len(t.Steps)+1) // for each old step: how many new steps begin before it
 	for i, s := range t.Steps {
 		place[i] = len(out.Steps)
 		each(s, func(s Step) { out.Steps = append(out.Steps, s) })

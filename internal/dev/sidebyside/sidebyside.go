@@ -12,7 +12,7 @@ type Side struct {
 	Name string
 	// Cost does the work of one round, and returns the cost of one unit in nanoseconds.
 	Cost func() float64
-	// one does a single unit of work. It is called n times in a round; the cost of the round is the median.
+	// one does a single unit of work, and is called n times in a round; the cost of the round is the median.
 	one func()
 	n   int
 }
@@ -26,8 +26,8 @@ func All(name string, n int, work func()) Side {
 	}}
 }
 
-// Computing returns a side that does n units of work in one call, without waiting. It counts the processor time of this
-// process, including the garbage collector, so other processes do not affect it.
+// Computing returns a side that does n units of work in one call, and never waits. Its cost is the processor time of
+// this process, including the garbage collector, so other processes do not affect it.
 func Computing(name string, n int, work func()) Side {
 	return Side{Name: name, Cost: func() float64 {
 		start := Processor()
@@ -36,8 +36,8 @@ func Computing(name string, n int, work func()) Side {
 	}}
 }
 
-// Typical returns a side whose cost is the median of n units in a round. Such sides take turns after each unit, so that
-// they meet the same state of the disk.
+// Typical returns a side whose cost in a round is the median of n units of work. Such sides take turns after each unit,
+// so that they meet the same state of the disk.
 func Typical(name string, n int, one func()) Side { return Side{Name: name, one: one, n: n} }
 
 // Compare measures the sides once in each round of the benchmark, and reports the medians. unit names what a cost is
@@ -51,7 +51,7 @@ func Compare(b *testing.B, unit string, sides ...Side) {
 			speeds[i] = append(speeds[i], cost/costs[0][round])
 		}
 	}
-	b.ReportMetric(0, "ns/op") // hide the time of a round, which means nothing
+	b.ReportMetric(0, "ns/op") // 0 hides the usual ns/op, which would be the time of a whole round and says nothing
 	for i, side := range sides {
 		b.ReportMetric(Median(costs[i]), side.Name+"-ns/"+unit)
 		if i > 0 {
@@ -60,7 +60,7 @@ func Compare(b *testing.B, unit string, sides ...Side) {
 	}
 }
 
-// measure runs one round, and returns the cost of each side. It collects garbage before each side, so that no side pays
+// measure runs one round, and returns the cost of each side. Before each side it collects garbage, so that no side pays
 // for the garbage of another.
 func measure(sides []Side, round int) []float64 {
 	costs, units := make([]float64, len(sides)), make([][]float64, len(sides))

@@ -60,7 +60,7 @@ func parsePart(text string) (n, of int, err error) {
 	return n, of, nil
 }
 
-// split separates the packages at the end of a command line from the command and its flags.
+// split returns the command with its flags, and the packages at the end of the command line.
 func split(command []string) (flags, packages []string) {
 	end := len(command)
 	for end > 0 && (strings.HasPrefix(command[end-1], ".") || strings.Contains(command[end-1], "/")) {
@@ -69,7 +69,7 @@ func split(command []string) (flags, packages []string) {
 	return command[:end], command[end:]
 }
 
-// chosen holds the tests of one package that this part runs.
+// chosen has the tests of one package that this part runs.
 type chosen struct {
 	path  string
 	tests []string

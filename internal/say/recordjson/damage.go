@@ -16,7 +16,7 @@ func WithDamage(object []byte, damage []error) []byte {
 	for i, err := range damage {
 		texts[i] = err.Error()
 	}
-	list, _ := json.MarshalIndent(texts, "  ", "  ") // strings cannot fail
+	list, _ := json.MarshalIndent(texts, "  ", "  ") // strings always have a JSON form, so there is no error
 	out := append(bytes.Clone(before), ",\n  \"damage\": "...)
 	return append(append(out, VisibleJSON(list)...), "\n}"...)
 }

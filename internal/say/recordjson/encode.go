@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// object is a JSON object while it is written. Its fields keep the order in which they are added.
+// object builds a JSON object: it appends fields in the order in which they are added.
 type object struct{ b []byte }
 
 func (o *object) key(name string) {
@@ -113,7 +113,7 @@ func value(v reflect.Value) []byte {
 			return nil
 		}
 		if p := v.Elem(); p.Kind() != reflect.Struct {
-			return scalar(p) // an optional field that is set, even to 0 or ""
+			return scalar(p) // write an optional field if it is set, even to 0 or ""
 		}
 		return value(v.Elem())
 	case reflect.Interface:
@@ -134,7 +134,7 @@ func value(v reflect.Value) []byte {
 	return scalar(v)
 }
 
-// named returns the JSON of a value whose type has a special form, such as a time. ok is false for other types.
+// named returns the JSON of a value whose type has a special form, such as a time. ok is false if the type has none.
 func named(v reflect.Value) (text []byte, ok bool) {
 	switch v.Type() {
 	case timeType:
@@ -184,7 +184,7 @@ func scalar(v reflect.Value) []byte {
 	return strconv.AppendUint(nil, v.Uint(), 10)
 }
 
-// marked lists the fields in which -1 means unset.
+// marked lists the fields in which -1 means "not set", so that -1 is not written.
 var marked = map[string]bool{"Index": true, "Ready": true, "Terminating": true}
 
 func fields(v reflect.Value, first []byte) []byte {
@@ -220,13 +220,14 @@ func list(v reflect.Value) []byte {
 		if item := value(e); item != nil {
 			b = append(b, item...)
 		} else {
-			b = append(b, scalar(e)...) // a 0 is written, because it has a position in the list
+			// An element of a list is written even if it is 0, because its position counts.
+			b = append(b, scalar(e)...)
 		}
 	}
 	return append(b, ']')
 }
 
-// command returns a command as an object; the field "type" has its type.
+// command returns a command as a JSON object. Its field "type" names the kind of command.
 func command(c events.Command) []byte {
 	v := reflect.ValueOf(c).Elem()
 	o := object{}

@@ -66,7 +66,7 @@ func facts(f events.Facts) []byte {
 	case *events.JobPolicies:
 		return policies(f)
 	case *events.JobRetired:
-		// Without a result the Job has not ended. Its counters are left out: they are unknown, and not 0.
+		// If there is no result, the Job has not ended, and its counters are unknown, not 0. So they are left out.
 		if f.Result != events.ResultNone {
 			return value(reflect.ValueOf(f))
 		}
@@ -96,7 +96,8 @@ func policies(p *events.JobPolicies) []byte {
 	return o.end()
 }
 
-// policies adds the selector and the policies. They are texts of JSON, and become JSON objects, as in the API.
+// policies adds the selector and the two policies to the object. They are JSON in the form of texts, and are written
+// as JSON objects, as in the API.
 func (o *object) policies(selector, podFailurePolicy, successPolicy string) {
 	o.raw("selector", embedded([]byte(selector)))
 	o.raw("podFailurePolicy", embedded([]byte(podFailurePolicy)))

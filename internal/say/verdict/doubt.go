@@ -23,8 +23,8 @@ func Doubt(j *projector.Job) string {
 // interim maps the conditions that announce how a Job will end (before its pods are gone) to that result.
 var interim = map[string]events.JobResult{status.FailureTarget: events.ResultFailed, status.SuccessCriteriaMet: events.ResultComplete}
 
-// onTheWay sets c.end to the end that a condition announces, for a Job that has not ended. If there are two such
-// conditions, it takes the first, as for final conditions.
+// onTheWay is for a Job that has not ended, but has a condition that says how it will end. It sets c.end to that end.
+// If there are two such conditions, the first counts, as for final conditions.
 func (c *account) onTheWay() {
 	s := c.status
 	c.end.Started, c.end.Failed, c.end.Succeeded = s.StartTime, s.Failed, max(s.Succeeded, c.job.SucceededCount())
@@ -70,8 +70,8 @@ func (c *account) doubt() string {
 	return ""
 }
 
-// doubtBackoff says why the reason BackoffLimitExceeded cannot be true; empty if it can. A status may be out of date,
-// so it counts the failures in the log if these are more.
+// doubtBackoff says why the reason BackoffLimitExceeded in a status cannot be true; empty if it can. The status may
+// be out of date, so it uses the failures in the log if these are more.
 func (c *account) doubtBackoff() string {
 	failed, limit := max(c.end.Failed, c.job.FailedCount()), c.backoffLimit()
 	restarts := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryRestarted })
@@ -85,8 +85,8 @@ func (c *account) doubtBackoff() string {
 	return fmt.Sprintf("%s, backoffLimit is %d", count(failed, "failure"), limit)
 }
 
-// doubtDeadline says why the reason DeadlineExceeded cannot be true, by the times in the status; empty if it can. The
-// times are whole seconds, and may come from two clocks, so it allows a difference of 2 s.
+// doubtDeadline says why the reason DeadlineExceeded in a status cannot be true, by the status's own times; empty if
+// it can. It tolerates 2 s, because the times are whole seconds and may come from two clocks.
 func (c *account) doubtDeadline() string {
 	const clocks = 2 * time.Second
 	limit := c.job.Spec.ActiveDeadlineSeconds
@@ -120,15 +120,15 @@ func (c *account) doubtComplete() string {
 	return ""
 }
 
-// doubted returns the clauses of the line for a Job whose reason cannot be true: what its status says, and doubt, the
-// contradiction.
+// doubted returns the clauses of the verdict for a Job whose reason in the status cannot be true: what the status
+// says, and what contradicts it (doubt).
 func (c *account) doubted(doubt string) []string {
 	why := "its status says " + c.said()
 	room := Width - len("FAILED"+c.took()+": "+why+"; "+doubt+"; ")
 	return []string{why, doubt, c.tries(room, false), c.stopped()}
 }
 
-// said returns what the status gives as the reason of the end; without a reason, the type of the condition.
+// said returns the reason in the Job's final condition; without a reason, the type of the condition.
 func (c *account) said() string {
 	switch {
 	case c.end.Reason != "":

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// span returns a duration in whole seconds, minutes, hours or days. Times in a status are not more exact.
+// span returns a duration in one unit: whole seconds, minutes, hours or days. Times in a status are not more exact.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -21,8 +21,8 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
-// foreign returns a text that somebody else wrote in printable ASCII, escaped as in a Go string. If it has more than
-// columns characters, its middle is cut out.
+// foreign returns a text by another author in printable ASCII, escaped as in a Go string. If it is longer than
+// `columns` characters, its middle is cut out.
 func foreign(s string, columns int) string {
 	quoted := strconv.QuoteToASCII(s)
 	return clip(quoted[1:len(quoted)-1], columns)
@@ -30,7 +30,7 @@ func foreign(s string, columns int) string {
 
 const cut = "..."
 
-// clip cuts the middle out of an ASCII text that has more than columns characters.
+// clip returns an ASCII text of at most `columns` characters: if s is longer, its middle is cut out.
 func clip(s string, columns int) string {
 	if len(s) <= columns {
 		return s

@@ -28,7 +28,7 @@ func (c *account) tries(columns int, whole bool) string {
 	})
 	ends, told = c.withoutSuccesses(ends, told)
 	unknown := c.end.Failed - told - c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped })
-	// All tries ended in this one way.
+	// all: the one entry in Ends stands for all tries (pods) of the Job, since no other failed or succeeded.
 	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0
 	switch {
 	case len(ends) == 0 && unknown > 0:
@@ -50,7 +50,7 @@ func (c *account) tries(columns int, whole bool) string {
 			}
 		}
 	}
-	if told == 0 { // the list has only restarts
+	if told == 0 { // if only restarts are known, there is nothing to say in short
 		return ""
 	}
 	return fit(columns, count(told, "try")+" did not succeed")
@@ -73,8 +73,8 @@ func (c *account) withoutSuccesses(ends []projector.TryEnd, told int32) ([]proje
 	return slices.DeleteFunc(ends, func(e projector.TryEnd) bool { return e.Count == 0 }), told
 }
 
-// unseen returns 1 for restarts for an unknown reason, and 0 otherwise. Sorting by it puts them last, since they say
-// least.
+// unseen is a sort key that puts restarts for an unknown reason last, because they say least: 1 for these, 0 for all
+// others.
 func unseen(e *projector.TryEnd) int {
 	if e.Kind == projector.TryRestarted && !e.Other && e.Exits[0] == (projector.TryExit{}) {
 		return 1
@@ -82,9 +82,9 @@ func unseen(e *projector.TryEnd) int {
 	return 0
 }
 
-const ignored = "Ignore" // an action of the podFailurePolicy
+const ignored = "Ignore" // an action of a podFailurePolicy rule: the failure is not counted
 
-// fit returns text if it has at most columns characters, otherwise "".
+// fit returns text if it has at most `columns` characters, otherwise "" (nothing is said).
 func fit(columns int, text string) string {
 	if len(text) > columns {
 		return ""
@@ -97,7 +97,7 @@ func fit(columns int, text string) string {
 // out, the other tries "did not succeed". all is set if all tries ended in one way; brief asks for short texts.
 func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	var parts []string
-	ended, restarts := false, false // whether the entries written out have ends of tries, and restarts
+	ended, restarts := false, false // whether the entries written out include ends of tries (ended), and restarts
 	for i := range ends[:shown] {
 		n := ends[i].Count
 		ended, restarts = ended || ends[i].Kind != projector.TryRestarted, restarts || ends[i].Kind == projector.TryRestarted
@@ -119,8 +119,8 @@ func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// others returns how many tries (pods) ended in the given ways, without restarts, and the word for it: "in other ways"
-// if the ways differ.
+// others returns for the entries that are not written out how many tries (pods) they count, without restarts, and the
+// words for it (result how): "in other ways" if the ways differ.
 func others(ends []projector.TryEnd) (n int32, how string) {
 	for i := range ends {
 		e := &ends[i]
@@ -139,8 +139,8 @@ func others(ends []projector.TryEnd) (n int32, how string) {
 	return n, how
 }
 
-// tried says how n tries (pods) ended in one way, with their number: "3 tries exited 1". If n is 0, these are all tries
-// of the Job.
+// tried says how n tries (pods) ended in one way, with the number: "3 tries exited 1". n = 0 stands for all tries of
+// the Job.
 func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	if e.Kind == projector.TryRestarted {
 		return restarted(e, brief)
@@ -191,7 +191,7 @@ func ended(w *projector.Way, n int32, brief bool) string {
 	return "went on"
 }
 
-// lost reports whether the only failed container of a try has no known exit code.
+// lost reports whether a try (pod) has exactly one failed container, and its exit code is not known.
 func lost(w *projector.Way) bool {
 	return w.Kind == projector.TryFailed && lostExit(&w.Exits[0]) && w.Exits[1] == (projector.TryExit{})
 }
@@ -311,7 +311,7 @@ func disruption(reason string, brief bool) string {
 	return "disrupted (" + foreign(reason, 32) + ")"
 }
 
-// restarted says how often a container was restarted.
+// restarted says how often a container was restarted, and after which exit.
 func restarted(e *projector.TryEnd, brief bool) string {
 	times := fmt.Sprintf("%d times", e.Count)
 	if e.Count == 1 {

@@ -81,7 +81,7 @@ func (c *account) took() string {
 	return " in under 1 s"
 }
 
-// sofar says how old an unfinished Job was at the time of its newest record.
+// sofar says, for an unfinished Job, how old it was when its newest record was written.
 func (c *account) sofar() string {
 	if c.job.Created == 0 || c.job.Now == 0 {
 		return ""
@@ -89,8 +89,8 @@ func (c *account) sofar() string {
 	return " " + span(c.job.Now.Sub(c.job.Created)) + " after its creation"
 }
 
-// ended returns why, the reasons of the end. If the reason in the status cannot be true, it instead returns what the
-// status says, and what contradicts it.
+// ended returns the clauses of why (the reasons of the end). But if the reason in the status cannot be true, it
+// returns what the status says, and what contradicts it.
 func (c *account) ended(why func() []string) []string {
 	if doubt := c.doubt(); doubt != "" {
 		return c.doubted(doubt)
@@ -151,8 +151,8 @@ func (c *account) failed() []string {
 	return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
 }
 
-// failJob returns the clauses for a Job that the podFailurePolicy failed: which rule, and which exit of a container.
-// head is the number of characters before the clauses.
+// failJob returns the clauses for a Job that a rule of the podFailurePolicy failed: the rule, and the exit of the
+// container that matched. head is the number of characters of the line before these clauses.
 func (c *account) failJob(head int) []string {
 	ends := c.job.Ends
 	for i := range ends {
@@ -171,8 +171,8 @@ func (c *account) failJob(head int) []string {
 		}
 		return []string{what, why, c.stopped()}
 	}
-	// No counted try has the rule: its pod was counted as deleted before the rule matched. Only the message in the
-	// status names the rule.
+	// No counted try (pod) shows the FailJob rule, because its pod was counted as deleted before the rule matched.
+	// Then only the message in the status names the rule.
 	message, rule := c.message(status.Failed), 0
 	if i := strings.LastIndex(message, failJobRule); i >= 0 {
 		if n, err := fmt.Sscanf(message[i:], failJobRule+"%d", &rule); n == 1 && err == nil {
@@ -205,7 +205,7 @@ func (c *account) unfinished(one, several string) []string {
 	return []string{active, succeeded, c.tries(Width/2, false)}
 }
 
-// reason returns the reason in the final condition, as the clause of a Job that ended for no reason that we know.
+// reason returns the clause for a Job whose reason this package does not know: the reason in the final condition.
 func (c *account) reason() string {
 	if c.end.Reason == "" {
 		return "no reason is given"
@@ -223,12 +223,12 @@ func (c *account) message(condition string) string {
 
 func (c *account) backoffLimit() int64 {
 	if c.job.Spec == nil || c.job.Spec.BackoffLimit == nil {
-		return 6 // default of the API
+		return 6 // the API's default, if the spec is unknown or sets none
 	}
 	return int64(*c.job.Spec.BackoffLimit)
 }
 
-// indexesOf says n as a part of the Job's indexes: "3 of 10 indexes".
+// indexesOf says which part of the Job's indexes n are: "3 of 10 indexes".
 func (c *account) indexesOf(n int32) string {
 	if n == c.job.Completions {
 		return "all " + count(n, "index")
@@ -263,8 +263,8 @@ func (c *account) named(set *indexset.Set) string {
 	return fmt.Sprintf("indexes %s of %d", names, c.job.Completions)
 }
 
-// perIndex says why failed indexes got no further try: backoffLimitPerIndex, or a rule of the podFailurePolicy. It
-// returns "" if both occurred.
+// perIndex says why the failed indexes got no further try (pod): because of backoffLimitPerIndex, or of a rule of the
+// podFailurePolicy. If both occurred, it returns "".
 func (c *account) perIndex() string {
 	limit := c.job.Spec.BackoffLimitPerIndex
 	failing := func(e *projector.TryEnd) bool {
@@ -285,7 +285,7 @@ func (c *account) perIndex() string {
 	return ""
 }
 
-// stopped says how many pods the Job stopped because it did not want them any more; empty if none.
+// stopped says how many pods the Job itself stopped, because it did not need them any more; empty if none.
 func (c *account) stopped() string {
 	if n := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped }); n > 0 {
 		return count(n, "pod") + was(n) + "stopped"
@@ -293,8 +293,8 @@ func (c *account) stopped() string {
 	return ""
 }
 
-// told returns how many tries (pods) ended in the ways for which meant returns true. It adds up the counts in job.Ends,
-// which has an entry for each way.
+// told returns how many tries (pods) ended in those ways for which meant is true. It adds up the counts in job.Ends,
+// which has one entry for each way.
 func (c *account) told(meant func(*projector.TryEnd) bool) (n int32) {
 	ends := c.job.Ends
 	for i := range ends {

@@ -13,7 +13,7 @@ func Admitted(names []string) string {
 			parts = append(parts, name[1:]+" added")
 		case strings.HasPrefix(name, "-"):
 			parts = append(parts, name[1:]+" removed")
-		case strings.Contains(name, " → "): // an image, with both values
+		case strings.Contains(name, " → "): // an image that was changed, with the old and the new value
 			parts = append(parts, name)
 		case name == "…":
 			parts = append(parts, "and more")

@@ -55,7 +55,7 @@ func (z Zone) namespaceText(f *events.NamespaceSeen) string {
 	return what + " is being deleted"
 }
 
-// passedOver says how many changes of the object before this record got no record.
+// passedOver says how many earlier changes of the record's object got no record of their own; empty for none.
 func passedOver(r *events.Record) string {
 	if r.Evidence.PassedOver == 0 {
 		return ""
@@ -88,8 +88,8 @@ func (z Zone) passedOverText(f *events.PassedOver, namespace string) string {
 	return text
 }
 
-// wentText says how many objects were created and deleted again without a record: "3012 pods and 1 job"; empty for
-// none.
+// wentText says how many objects were created and deleted again before any record was made: "3012 pods and 1 job";
+// empty for none.
 func wentText(all []events.ObjectsWent) string {
 	var parts []string
 	for _, g := range all {

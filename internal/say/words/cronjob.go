@@ -84,7 +84,8 @@ func runText(f *events.RunSeen) string {
 	return text
 }
 
-// cronStep says what a step of a decision changes about the due times of a CronJob. It leaves out the commands.
+// cronStep says how a step of a decision changes what is stored about the due times of a CronJob. The step's commands
+// are described elsewhere.
 func (n *Names) cronStep(c *events.CronStep) string {
 	if c == nil {
 		return ""

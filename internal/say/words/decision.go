@@ -40,7 +40,7 @@ func (n *Names) commands(s events.Stream, commands []events.Command) string {
 	return strings.Join(parts, ", ")
 }
 
-// many describes k commands of the same kind as c.
+// many describes k commands of the same kind as c in one phrase.
 func many(c events.Command, k int) string {
 	text := fmt.Sprintf(c.Traits().Many, k)
 	if create, ok := c.(*events.CreatePod); ok && create.Again {
@@ -106,7 +106,7 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 		text = n.asked(r, f)
 	case command == nil:
 	case command.Traits().Kind == events.CommandWriteStatus:
-		text = command.Traits().Verb // what it changes stands in the record of the decision
+		text = command.Traits().Verb // only the verb: the record of the decision says what the write changes
 	default:
 		text = phrase(command, func(pod types.UID) string { return n.podOf(r, f, pod) })
 	}
@@ -122,7 +122,8 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 	return text
 }
 
-// asked describes a command that ended, when only the record of its end is known.
+// asked describes a command that has ended, if the decision that asked for it is not known: only from the record of
+// the end.
 func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	traits := f.Type.Traits()
 	switch {
@@ -134,8 +135,8 @@ func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	return traits.Verb
 }
 
-// podOf returns the name of a pod, for the record of a command's end. If it is the command's own pod, the record has
-// the name: the pod may be gone, and Names may have forgotten it.
+// podOf returns the name of a pod for the record of a command's end. For the command's own pod it takes the name from
+// the record, because the pod may be gone and Names may have forgotten it.
 func (n *Names) podOf(r *events.Record, f *events.CommandEnded, pod types.UID) string {
 	if pod == f.Pod && r.Evidence.Name != "" {
 		return r.Evidence.Name

@@ -134,7 +134,7 @@ func leadershipText(f *events.LeadershipChanged) string {
 }
 
 func rivalText(r *events.Record, f *events.RivalFound) string {
-	if r.Evidence.Sentence == "" { // the sentence was erased
+	if r.Evidence.Sentence == "" { // if the sentence was erased from the record, only the number of acts is left
 		return fmt.Sprintf("another controller runs the same Jobs: %d acts of it were seen", len(f.Acts))
 	}
 	return r.Evidence.Sentence
@@ -204,7 +204,8 @@ func epochText(f *events.EpochChanged, at events.Sequence) string {
 			text += ": " + f.Lost.String()
 		}
 	case f.Reason != events.EpochClusterRewound:
-	case r.Object != "" && r.Found >= r.Known: // the proof is that the object exists again, not its version
+	case r.Object != "" && r.Found >= r.Known:
+		// The proof is that a deleted object exists again, and not that its version went back.
 		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s had gone at revision %d and is there again at %d; everything is listed again",
 			r.Object, r.Resource, r.Known, r.Found)
 	case r.Object != "":
@@ -247,7 +248,8 @@ func retiredText(r *events.Record, f *events.JobRetired) string {
 	switch {
 	case r.Evidence.Sentence != "":
 		return r.Evidence.Sentence
-	case f.Result == events.ResultNone: // the Job has not ended
+	case f.Result == events.ResultNone:
+		// No result: Jobledger only has nothing left to do for the Job, which has not ended.
 		return "nothing is left to do"
 	}
 	return fmt.Sprintf("%s (%s): %d succeeded, %d failed", f.Result, f.Reason, f.Succeeded, f.Failed)

@@ -15,7 +15,7 @@ type sighted struct {
 	specAt events.Sequence // record that stores the spec with this hash
 }
 
-// edits says what a record shows to be edited in a Job's spec: "suspend: false → true".
+// edits says which fields of the Job's spec were changed, as record r shows: "suspend: false → true".
 func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
 	if r.Kind == events.KindJobAdded {
 		return nil
@@ -38,7 +38,8 @@ func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
 	return SpecChanges(old, now)
 }
 
-// sightedBefore looks up which spec the Job had before record r. It is for a record before which Names learned none.
+// sightedBefore returns which spec the Job had before record r. It reads earlier records, because Names has not
+// learned any.
 func (n *Names) sightedBefore(r *events.Record) sighted {
 	if n.Back == nil || r.Previous == 0 {
 		return sighted{}
@@ -54,7 +55,8 @@ func (n *Names) sightedBefore(r *events.Record) sighted {
 	return sighted{}
 }
 
-// spec returns the spec that record at stores; nil if the record cannot be read.
+// spec returns the spec that the record with sequence `at` stores. It keeps it for later calls; nil if the record
+// cannot be read.
 func (n *Names) spec(s *streamNames, at events.Sequence) *events.JobSpec {
 	if spec := s.specs[at]; spec != nil || n.Record == nil || at == 0 {
 		return spec
@@ -90,7 +92,7 @@ func SpecChanges(old, now *events.JobSpec) []string {
 	field("scheduling policy", old.SchedulingPolicy, now.SchedulingPolicy)
 	field("scheduling minCount", number(old.MinCount), number(now.MinCount))
 	if old.Key != now.Key {
-		return parts // the hashes differ only because they have different keys
+		return parts // with another key every hash differs, so the rest cannot be compared
 	}
 	if old.Policies != now.Policies {
 		parts = append(parts, "selector or policies edited")

@@ -66,7 +66,8 @@ func (n *Names) Learn(r *events.Record) {
 		return
 	}
 	s := n.of(r.Stream)
-	if r.Previous != s.newest || s.newest == 0 { // there are earlier records that Learn did not get
+	// Records before r are missing here: lookBack must read them, if a name is needed.
+	if r.Previous != s.newest || s.newest == 0 {
 		s.before, s.seen = r.Previous, [2]sighted{}
 	}
 	s.newest = r.Sequence
@@ -92,7 +93,7 @@ func (n *Names) Learn(r *events.Record) {
 		}
 	case *events.Decision:
 		for place, c := range f.Commands() {
-			if _, ends := c.(*events.Withdraw); !ends { // a Withdraw gets no record of its outcome
+			if _, ends := c.(*events.Withdraw); !ends { // leave out a Withdraw: no record says how it ended
 				s.commands[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = c
 			}
 		}
@@ -129,7 +130,7 @@ func (s *streamNames) pod(uid types.UID, r *events.Record) {
 	}
 }
 
-// stored remembers the names in a checkpoint: a record with the whole state of the Job.
+// stored takes the names from a checkpoint: a record with the whole state of the Job.
 func (s *streamNames) stored(r *events.Record) {
 	var names pb.StateNames
 	if proto.Unmarshal(r.Evidence.State, &names) != nil {
@@ -175,7 +176,7 @@ func (n *Names) Forget(r *events.Record) {
 	}
 }
 
-// mayStand reports whether a command may still be tried again: after a refusal with the given class of error, or after
+// mayStand reports whether the controller may try a command again, after a refusal with this class of error, or after
 // a try with unknown outcome (class 0).
 func mayStand(c events.Command, class events.RefusalClass) bool {
 	return c != nil && c.Traits().Retried && class.Passing()
@@ -222,7 +223,7 @@ func (n *Names) lookBack(s events.Stream, known *streamNames, uid types.UID) {
 	}
 	for r, err := range n.Back(s, known.before) {
 		if err != nil {
-			known.before = 0 // do not try again after an error
+			known.before = 0 // after an error, do not read backward again
 			return
 		}
 		known.before = r.Previous

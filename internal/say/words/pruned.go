@@ -25,5 +25,5 @@ var pruneReasons = map[events.PruneReason]string{
 	events.PruneSize: "the log has its greatest size", events.PruneAge: "they are too old", events.PruneOperator: "an operator asked for it",
 }
 
-// second returns a time to the second.
+// second returns a time in UTC as text, in whole seconds.
 func second(t events.Time) string { return t.Go().UTC().Format(time.RFC3339) }

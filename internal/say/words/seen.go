@@ -45,7 +45,7 @@ func (n *Names) jobSeen(r *events.Record, f *events.JobSeen) string {
 	return strings.Join(parts, "; ")
 }
 
-// fresh reports whether no controller has written the status of the Job yet.
+// fresh reports whether no controller has written the Job's status yet.
 func fresh(s *events.JobStatus) bool {
 	return s.Active+s.Succeeded+s.Failed == 0 && s.StartTime == 0 && !s.HasUncounted && len(s.Conditions) == 0
 }
@@ -103,7 +103,7 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	}
 	e := r.Evidence
 	if f.Waiting == initializing {
-		e.StillRun = nil // WaitMessage names them already
+		e.StillRun = nil // the wait message already names the containers that still run
 	}
 	return strings.Join(append(parts, podEvidence(&e)...), ", ")
 }
@@ -166,8 +166,8 @@ func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
 	return ""
 }
 
-// exits says how the containers of a pod ended: how often they were restarted, the exits that ended the pod, and
-// earlier exits of containers that ran again.
+// exits says how the containers of a pod ended: first how often they were restarted, then the exits that ended the
+// pod, then earlier exits of containers that were restarted.
 func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
 	var parts []string
 	if f.Restarts > 0 {
@@ -199,7 +199,7 @@ func Times(n uint32) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// asked says when the deletion of a pod was requested. The record may only tell a bound for that time.
+// asked says when the deletion of a pod was requested, or before which time, if the record tells only that.
 func asked(r *events.Record, f *events.PodSeen, zone Zone) string {
 	at, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {

@@ -8,7 +8,8 @@ import (
 
 const day = 24 * time.Hour
 
-// steps say how durations are rounded: one shorter than below, to a multiple of to.
+// steps say how a duration is rounded: the first entry for which it is shorter than `below` applies, and it is
+// rounded to a multiple of `to`.
 var steps = []struct{ below, to time.Duration }{
 	{time.Second, time.Millisecond},
 	{time.Minute, 100 * time.Millisecond},
@@ -21,7 +22,7 @@ var steps = []struct{ below, to time.Duration }{
 // Span returns a duration for people, rounded to a useful precision: "40ms", "29.3s", "1m20s", "2h30m", "2d23h", "12d".
 func Span(d time.Duration) string {
 	if d < 0 {
-		return "-" + Span(max(-d, 0)) // even for the smallest duration, which has no positive counterpart
+		return "-" + Span(max(-d, 0)) // -d overflows for the smallest duration; max then gives 0
 	}
 	for _, s := range steps {
 		if d < s.below {

@@ -80,9 +80,9 @@ func (c *conn) write() {
 		if err != nil {
 			c.waiting = nil
 			if c.err == nil {
-				c.err = err // set before the server can notice: the next Write returns it
+				c.err = err // set before the connection is closed, so that the next Write returns this error
 			}
-			_ = c.Conn.Close() // ends a Read that waits
+			_ = c.Conn.Close() // Close makes a Read that is waiting return
 			return
 		}
 	}

@@ -45,8 +45,8 @@ func (g *gatherer) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// wait waits until the period since the last read is over. For 100 ms after a read that filled the buffer, it does not
-// wait. Bytes that arrive meanwhile do not wake the process.
+// wait waits until a period has passed since the last read, and bytes that arrive meanwhile do not wake the process.
+// For 100 ms after a read that filled the buffer it does not wait, because more bytes are expected.
 func (g *gatherer) wait() {
 	p := g.period()
 	if p == 0 {

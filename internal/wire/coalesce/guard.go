@@ -53,8 +53,8 @@ func (g *guarded) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// writeRaw writes b, and calls may before each system call. A slow server makes many of them necessary, and the process
-// may be paused while it waits for the next.
+// writeRaw writes b in as many system calls as it needs, which are many if the server is slow. It calls may before
+// each of them, because the process may have been paused meanwhile, and may then forbid the rest.
 func (g *guarded) writeRaw(b []byte) (n int, err error) {
 	waited := g.raw.Write(func(fd uintptr) (done bool) {
 		for n < len(b) {

@@ -73,7 +73,8 @@ func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return p.now, nil
 }
 
-// before returns the certificate that was read earlier. If there is none, it returns err.
+// before is called when the certificate's files cannot be read, because of err. It returns the certificate that was
+// read earlier, or, if there is none, the error.
 func (p *pair) before(err error) (*tls.Certificate, error) {
 	if p.now == nil {
 		return nil, fmt.Errorf("read the certificate: %w", err)

@@ -27,8 +27,9 @@ type Delegated struct {
 	vain    seldom
 	mu      sync.Mutex
 	answers map[question]answer
-	asking  chan struct{} // limits how many requests to the API server run; made with the first one
-	pace    *rate.Limiter // limits the requests per second, of all tokens together; made with the first one
+	// A semaphore: how many requests to the API server may run at the same time; made with the first request
+	asking chan struct{}
+	pace   *rate.Limiter // limits the requests per second, of all tokens together; made with the first one
 }
 
 // question is the key of a cached answer: a token, as a hash, and a path.
@@ -43,10 +44,10 @@ type answer struct {
 }
 
 const (
-	believedFor = 10 * time.Second // how long an answer is cached: a revoked right lasts so much longer
+	believedFor = 10 * time.Second // how long an answer is cached; a revoked right may be used for so much longer
 	mostAnswers = 1000
 	mostAsking  = 4
-	asksEach    = 100 // requests per second
+	asksEach    = 100 // requests per second to the API server, at most
 	askedWithin = 5 * time.Second
 )
 
@@ -111,7 +112,8 @@ func (d *Delegated) judge(ctx context.Context, token, path string) int {
 	}
 	status, err := d.ask(ctx, token, path)
 	if err != nil {
-		if !errors.Is(err, context.Canceled) { // the error is Canceled if the client has gone
+		// No warning if the client has gone (Canceled): the API server is not to blame.
+		if !errors.Is(err, context.Canceled) {
 			d.vain.say(d.Logger, "the API server was asked in vain whether a scraper may read", "path", path, "error", err)
 		}
 		return http.StatusServiceUnavailable

@@ -14,8 +14,8 @@ type seldom struct {
 	untold int       // messages that were not logged since then
 }
 
-// say logs a warning, with the number of those that it left out. It leaves it out if the last one is less than a minute
-// ago.
+// say logs a warning, with the number of warnings that it left out before. If the last one is less than a minute ago,
+// it leaves this one out.
 func (s *seldom) say(logger *slog.Logger, text string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,7 +49,7 @@ type Server struct {
 	open map[net.Conn]connection
 }
 
-// connection is what is known of one open connection.
+// connection is the state of one open connection.
 type connection struct {
 	active bool // a request is arriving, or being answered
 	since  time.Time
@@ -82,7 +82,7 @@ func on(listener net.Listener, c Config) *Server {
 		Handler: bodiless(c.Handler), ReadHeaderTimeout: askWithin, WriteTimeout: c.Answer, IdleTimeout: silentFor,
 		MaxHeaderBytes: mostHeader, ErrorLog: log.New(&complaints{logger: c.Logger}, "", 0), ConnState: s.track,
 	}
-	if c.Answer > 0 { // without Answer, answers may last as long as they like
+	if c.Answer > 0 { // without Answer, an answer may take any time, and so the whole request has no limit
 		s.server.ReadTimeout = askWithin + c.Answer
 	}
 	return s
@@ -103,13 +103,12 @@ func (s *Server) Run() error {
 // and then closes their connections.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.server.Shutdown(ctx) != nil {
-		return s.server.Close() // clients that are slow lose the rest of their answer
+		return s.server.Close() // ctx has ended: slow clients lose the rest of their answers
 	}
 	return nil
 }
 
-// track is called when the state of a connection changes. It closes a connection if more than the allowed number are
-// open.
+// track is called when the state of a connection changes. If more connections are open than allowed, it closes one.
 func (s *Server) track(conn net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +124,8 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// fresh is the idle time up to which a connection is not closed if possible: it may be about to send its request.
+// fresh is a time of idleness. A connection that is idle for less is closed only if no slow answer can be ended in
+// its place, because its client may be about to send a request.
 const fresh = time.Second
 
 // closeOneFor closes a connection, because newest is one too many: the connection that has been idle longest. If that
@@ -151,14 +151,15 @@ func (s *Server) closeOneFor(newest net.Conn) {
 	}
 	delete(s.open, victim)
 	if t, ok := victim.(*tls.Conn); ok {
-		victim = t.NetConn() // TLS would send a close_notify, which might block
+		// Close the TCP connection below, because TLS would first send a close_notify, which might block.
+		victim = t.NetConn()
 	}
 	_ = victim.Close()
 	s.many.say(s.logger, "too many connections: the most silent and the slowest are closed", "at", s.url, "most", s.most)
 }
 
-// bodiless refuses requests with a body; no request to this port needs one. The server would wait for the body after
-// the answer, so a client with 256 unfinished bodies could lock out all others.
+// bodiless refuses requests with a body, which nobody needs to send here. Otherwise the server would wait for the
+// body after the answer, and a client with 256 unfinished bodies could lock out all others.
 func bodiless(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
@@ -167,6 +168,6 @@ func bodiless(next http.Handler) http.Handler {
 		}
 		w.Header().Set("Connection", "close")
 		http.Error(w, "a request without a body is wanted", http.StatusRequestEntityTooLarge)
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // do not wait for the body
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // the server then does not wait for the body
 	})
 }

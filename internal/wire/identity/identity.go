@@ -29,7 +29,7 @@ type Config struct {
 type Identity struct {
 	client kubernetes.Interface
 	logger *slog.Logger
-	asking chan struct{} // limits how many requests to the API server run
+	asking chan struct{} // a semaphore: how many requests to the API server may run at the same time
 	pace   *rate.Limiter // limits the requests per second, of all users together
 
 	mu      sync.Mutex
@@ -48,7 +48,7 @@ const (
 	believedFor = 10 * time.Second
 	mostAnswers = 1000 // largest size of each cache
 	mostAsking  = 4
-	asksEach    = 100 // requests per second
+	asksEach    = 100 // requests per second to the API server, at most
 	askedWithin = 5 * time.Second
 )
 
@@ -71,7 +71,7 @@ type User struct {
 	Groups []string
 	Extra  map[string][]string
 
-	key string // hash of all fields: users with the same name may differ
+	key string // hash of all other fields, because users with the same name may still differ
 }
 
 // Key returns a text that identifies the user, for counting requests. Users with the same name and different groups
@@ -140,8 +140,9 @@ func (i *Identity) review(ctx context.Context, token string) (User, error) {
 	return u.keyed(), nil
 }
 
-// ask sends a request to the API server, within the limits on rate and time. what names the request in errors, which
-// are *RefusedError.
+// ask calls question, which sends a request to the API server. It waits until few enough requests run at the same
+// time and the rate limit allows one more. If that, or the answer, takes too long, or the request fails, it returns a
+// *RefusedError. what names the request in the log.
 func ask[T any](
 	ctx context.Context, i *Identity, what string, question func(context.Context) (T, error),
 ) (answer T, err error) {

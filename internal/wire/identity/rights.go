@@ -16,7 +16,7 @@ type Right struct {
 	Since     time.Time // creation time of the namespace: older records belong to an earlier namespace with that name
 }
 
-// asked is the key of a cached right: a user's key, and a namespace; empty for all namespaces.
+// asked is the key of a cached right: the key of a user (a hash), and a namespace; an empty namespace stands for all.
 type asked struct{ user, namespace string }
 
 // MayRead returns what a user may read. namespace is what the user asks about; empty for all namespaces. If the user

@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// sentJSON keeps the parts of a CronJob that came as JSON (c.Sent).
+// sentJSON keeps those parts of a CronJob's JSON that are needed later (c.Sent), for example to send them back
+// unchanged.
 func (c *CronJob) sentJSON(data []byte) error {
 	var parts struct {
 		Metadata map[string]json.RawMessage `json:"metadata"`
@@ -32,7 +33,7 @@ func (c *CronJob) sentJSON(data []byte) error {
 	return nil
 }
 
-// inOrder returns a JSON object with its fields sorted by name. Numbers stay as they were written.
+// inOrder returns the same JSON object with its fields sorted by name. Numbers stay as they were written.
 func inOrder(data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return []byte("{}"), nil

@@ -16,8 +16,8 @@ type fields struct {
 	value  uint64 // value of a number
 }
 
-// next reads the next field. It returns false at the end of the message, or if *err is set; if a field is invalid, it
-// sets *err.
+// next reads the next field. It returns false if the message has ended or *err is set; if the field is invalid, it
+// also sets *err.
 func (f *fields) next(err *error) bool {
 	b := f.rest
 	if len(b) == 0 || *err != nil {
@@ -55,8 +55,7 @@ func malformed(n int) error {
 // text returns the value of the field as a string.
 func (f *fields) text() string { return string(f.bytes) }
 
-// known returns the value of the field as a string. It allocates no memory for the strings that nearly all objects
-// have.
+// known returns the value of the field as a string. For strings that nearly all objects have it allocates no memory.
 func (f *fields) known() string { return known(f.bytes) }
 
 func known(b []byte) string {

@@ -43,7 +43,7 @@ func (j *Job) WholeSpec() (*batchv1.JobSpec, error) {
 	return spec, nil
 }
 
-// read decodes a Job from protobuf, with the annotations in want.
+// read decodes a Job from protobuf. Of its annotations it keeps only those in want.
 func (j *Job) read(b []byte, want annotations) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {

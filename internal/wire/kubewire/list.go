@@ -28,7 +28,7 @@ func (l *List[O]) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// read decodes a list from protobuf; r reads its items.
+// read decodes a list from protobuf. r decodes each of its items.
 func (l *List[O]) read(b []byte, r *Resource[O]) (err error) {
 	items := 0
 	for f := (fields{rest: b}); f.next(&err); {

@@ -12,7 +12,7 @@ const (
 	metaManagedFields = 17
 )
 
-// annotations lists the annotations to read; all others are skipped.
+// annotations lists the names of the annotations that a decoder keeps; it skips all others.
 type annotations []string
 
 // read decodes metadata from protobuf, with only the annotations in want, and without managed fields.

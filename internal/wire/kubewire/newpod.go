@@ -129,7 +129,7 @@ const (
 	containerEnv        = 7
 )
 
-// apply returns the bytes of a spec with the changes.
+// apply returns the bytes of a pod's spec with the changes c; without changes, spec itself.
 func (c *SpecChanges) apply(spec []byte) (changed []byte, err error) {
 	if *c == (SpecChanges{}) {
 		return spec, nil

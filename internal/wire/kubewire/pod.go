@@ -47,7 +47,7 @@ func (p *Pod) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// read decodes a pod from protobuf, with the annotations in want.
+// read decodes a pod from protobuf. Of its annotations it keeps only those in want.
 func (p *Pod) read(b []byte, want annotations) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {

@@ -9,7 +9,7 @@ import (
 // token, under a random name, and mounts it in each container. Pods of an Indexed Job have their index in an
 // environment variable.
 const (
-	TokenVolume   = "kube-api-access-" // prefix of the volume's name
+	TokenVolume   = "kube-api-access-" // the volume's name begins with this; the rest is random
 	TokenMount    = "/var/run/secrets/kubernetes.io/serviceaccount"
 	IndexVariable = "JOB_COMPLETION_INDEX"
 )

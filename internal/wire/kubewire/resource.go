@@ -24,7 +24,8 @@ type Resource[O Object] struct {
 	annotations annotations
 	empty       func() O
 	of          func(runtime.Object) (message, bool) // returns the object as a whole, if its kind is that of the resource
-	sent        func(O, []byte) error                // keeps JSON of an object in it; nil if none is kept
+	// Copies parts of an object's JSON into it, for later; nil if nothing is kept
+	sent func(O, []byte) error
 }
 
 // Pods reads pods, with the annotations that Jobledger uses. The last one is on the watch event that follows the
@@ -96,12 +97,13 @@ func (r *Resource[O]) Read(answer []byte) (read O, err error) {
 
 var errUnexpected = errors.New("unexpected answer")
 
-// prefix is how each protobuf answer of the API server begins.
+// prefix is the four bytes with which each protobuf answer of the API server begins.
 var prefix = []byte("k8s\x00")
 
 // Decode implements runtime.Decoder: it decodes an object, a list of objects, an event of a watch, or a Status.
 func (r *Resource[O]) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	if event, ok := into.(*metav1.WatchEvent); ok { // the event of a watch has no envelope
+	// An event of a watch comes without the envelope that objects have.
+	if event, ok := into.(*metav1.WatchEvent); ok {
 		return event, nil, readEvent(event, data)
 	}
 	kind, raw, err := unwrap(data)

@@ -76,7 +76,7 @@ func (r *Resource[O]) Object(o runtime.Object) (runtime.Object, error) {
 // list fills to with the objects of the list from, in the form of this package.
 func (r *Resource[O]) list(to *List[O], from runtime.Object, gvk *schema.GroupVersionKind) (runtime.Object, *schema.GroupVersionKind, error) {
 	if !meta.IsListType(from) {
-		return from, gvk, nil // from is no list, but a Status
+		return from, gvk, nil // the answer is no list, but a Status
 	}
 	about, err := meta.ListAccessor(from)
 	if err != nil {

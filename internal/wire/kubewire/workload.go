@@ -221,8 +221,8 @@ func (o *NewGroupObject) PodGroup(workload string, t *GroupTemplate) ([]byte, er
 	return o.encode(spec)
 }
 
-// groupTemplate returns the template for a Job's Workload, from the Job's spec.scheduling; count is the minCount of the
-// gang.
+// groupTemplate returns the template of the pod group in the Job's Workload, made from the Job's spec.scheduling.
+// name is the template's name, count the minCount of the gang.
 func (j *Job) groupTemplate(name string, count int32) ([]byte, error) {
 	var policy, constraints, disruption []byte
 	var claims [][]byte
@@ -264,8 +264,8 @@ func (j *Job) groupTemplate(name string, count int32) ([]byte, error) {
 	return t, err
 }
 
-// compiledPolicy returns the bytes of a policy with count as minCount of the gang; if count is 0, of a basic policy,
-// without a gang.
+// compiledPolicy returns the bytes of a policy in which the gang has count as its minCount. If count is 0, it returns
+// a basic policy, without a gang.
 func compiledPolicy(policy []byte, count int32, err *error) []byte {
 	basic, gang := false, false
 	out := changed(policy, err, func(to []byte, f *fields) []byte {

@@ -63,7 +63,7 @@ func (f *Flaky) do(call func() error) error {
 	}
 	err := call()
 	if after {
-		return errUnavailable // the caller does not learn that the call was done
+		return errUnavailable // the call was carried out, but the caller gets an error as if the answer had been lost
 	}
 	return err
 }

@@ -24,7 +24,7 @@ import (
 // goroutine may call its methods.
 type Troubled struct {
 	objects http.Handler
-	running sync.WaitGroup // requests in progress, even if their clients no longer wait
+	running sync.WaitGroup // requests that the server still handles, even if their clients no longer wait
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -115,7 +115,8 @@ func (t *Troubled) Settle() { t.running.Wait() }
 func (t *Troubled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.running.Add(1)
 	defer t.running.Done()
-	body, err := io.ReadAll(r.Body) // only after it has read the body does the server notice that a client has given up
+	// Read the whole body first: only then does the server notice that the client has given up.
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
@@ -157,13 +158,13 @@ func busy(w http.ResponseWriter) {
 	fmt.Fprint(w, "<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>")
 }
 
-// half sends only the first half of an answer's content.
+// half sends only the first half of an answer's body, as if the connection had broken.
 func half(w http.ResponseWriter, whole *httptest.ResponseRecorder) {
 	content := whole.Body.Bytes()
 	maps.Copy(w.Header(), whole.Header())
 	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
 	w.WriteHeader(whole.Code)
-	_, _ = w.Write(content[:len(content)/2]) // the client may have given up
+	_, _ = w.Write(content[:len(content)/2]) // an error only says that the client has given up
 	if len(content) > 0 {
 		panic(http.ErrAbortHandler)
 	}

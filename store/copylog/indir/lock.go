@@ -21,10 +21,11 @@ func lock(path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { _ = f.Close() }, nil // the file was not written
+	// Close also releases the lock; an error loses nothing, because nothing was written.
+	return func() { _ = f.Close() }, nil
 }
 
-// makeDir creates a directory, and makes its entry in the parent directory durable.
+// makeDir creates a directory unless it exists, and makes its entry in the parent directory durable.
 func makeDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -40,7 +41,7 @@ func makeDir(dir string) error {
 	return nil
 }
 
-// syncDir makes the entries of a directory durable.
+// syncDir makes new and renamed entries of a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -43,7 +43,8 @@ func (p Place) Get(_ context.Context, name string) (copylog.Opened, error) {
 		return copylog.Opened{}, err
 	}
 	o := copylog.Opened{ReadCloser: f}
-	if name == copylog.ManifestName { // MANIFEST may be replaced while it is read; other objects never change
+	// Read MANIFEST now, because it may be replaced while the caller reads it. Other objects never change.
+	if name == copylog.ManifestName {
 		content, err := io.ReadAll(f)
 		if err = errors.Join(err, f.Close()); err != nil {
 			return copylog.Opened{}, err
@@ -112,8 +113,8 @@ func (p Place) Put(ctx context.Context, name string, content io.ReaderAt, size i
 	return syncDir(filepath.Dir(path))
 }
 
-// link gives the temporary file its name, unless a file with this name exists. If the file system has no hard links, it
-// takes the lock and renames the file.
+// link gives the temporary file its name. If a file with this name exists, it returns fs.ErrExist. If the file system
+// has no hard links, it takes the lock and renames the file.
 func (p Place) link(temp, path string) error {
 	err := os.Link(temp, path)
 	if !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.ENOTSUP) && !errors.Is(err, syscall.ENOSYS) {
@@ -171,13 +172,13 @@ func (p Place) Delete(_ context.Context, name string) error {
 	return nil
 }
 
-// write durably writes content to a temporary file beside path, and returns the name of that file.
+// write writes content to a new temporary file beside path, syncs it to the disk, and returns the name of that file.
 func (p Place) write(ctx context.Context, path string, content io.Reader) (temp string, err error) {
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return "", err
 	}
 	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails
+	_, _ = rand.Read(random[:]) // it never returns an error
 	temp = path + tempMark + hex.EncodeToString(random[:])
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// tempMark is a part of the name of each temporary file.
+// tempMark is a part of each temporary file's name, by which Tidy recognizes files that a crash left behind.
 const tempMark = ".tmp-"
 
 // Tidy removes temporary files older than the given time, which killed writers have left.
@@ -24,7 +24,7 @@ func (p Place) Tidy(ctx context.Context, before time.Time) error {
 		for _, e := range entries {
 			info, err := e.Info()
 			if err != nil || !e.Type().IsRegular() || !strings.Contains(e.Name(), tempMark) || info.ModTime().After(before) {
-				continue // the file was just renamed, or is not a temporary file
+				continue // no temporary file, one that is too new, or one that was just renamed: it stays
 			}
 			if err := os.Remove(filepath.Join(p.path(dir), e.Name())); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)

@@ -45,7 +45,7 @@ func (p *Place) Range(ctx context.Context, name string, from, n int64) ([]byte, 
 	}
 	content, _, _, err := p.client.GetObject(ctx, p.bucket, p.key(name), options)
 	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
-		return nil, nil // the object ends before `from`
+		return nil, nil // the object is shorter than `from` bytes, so there is nothing to read
 	}
 	if err != nil {
 		return nil, p.explain(name, err)

@@ -85,7 +85,7 @@ func (w *BlockWriter) End(hash *events.Hash) Chunk {
 	return Chunk{First: w.first, Value: w.value}
 }
 
-// One decoder serves all readers, because it keeps no state between blocks.
+// One decoder serves all goroutines, because it keeps no state between two blocks.
 var blockDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxBlockRecords))
 })

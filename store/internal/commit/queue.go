@@ -17,7 +17,7 @@ const (
 	groupBytes   = 512 << 10
 	// Commit when this many bytes wait, even if no batch is urgent.
 	idleBytes = 64 << 10
-	idleDelay = 100 * time.Millisecond // for a batch that is not urgent
+	idleDelay = 100 * time.Millisecond // how long a batch that is not urgent waits at most
 )
 
 // Queue holds the batches that were appended and are not durable yet. Use New to create one.
@@ -29,7 +29,7 @@ type Queue[W any] struct {
 	queued    int64                      // the bytes of waiting that are in batches still in the queue
 	urgent    int                        // number of urgent batches in the queue (Push with soon)
 	offsets   map[string]events.Sequence // for each consumer, up to which record it has read; not durable yet
-	gathering int                        // number of batches for which the method gather waits; otherwise 0
+	gathering int                        // number of batches that gather waits for; 0 while it does not wait
 	closing   bool
 	failed    error
 

@@ -62,7 +62,8 @@ func (d *Decoder) Varint() int64 {
 	return v * int64(d.take(n))
 }
 
-// take skips n bytes and returns 1. If fewer bytes are left, it returns 0 and sets Bad.
+// take skips a field of n bytes and returns 1. If fewer bytes are left, or n is not positive, it skips nothing,
+// returns 0 and sets Bad.
 func (d *Decoder) take(n int) int {
 	if d.Bad || n <= 0 || n > len(d.Rest) {
 		d.Bad = true

@@ -39,7 +39,8 @@ func Take(dir string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	said := fmt.Sprintf("%d %s\n", os.Getpid(), strings.Join(os.Args, " "))
-	// On a full disk the content stays empty. This does not prevent the log from being opened.
+	// If the disk is full, the file stays empty: other processes then cannot tell who holds the lock, but the log can
+	// be opened.
 	if err := errors.Join(f.Truncate(0), writeAt(f, said)); err != nil && !disk.NoSpace(err) {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), f.Close())
 	}
@@ -69,7 +70,7 @@ func flock(f *os.File, how int) error {
 func Held(dir string) error {
 	f, err := regular.Open(filepath.Join(dir, Name))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd) {
-		return nil // if LOCK is missing or no regular file, no process can write: a writer creates it first
+		return nil // A writer creates a regular file LOCK before it writes. So if there is none, no process writes.
 	}
 	if err != nil {
 		return fmt.Errorf("open the lock of the log: %w", err)

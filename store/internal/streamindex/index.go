@@ -44,7 +44,7 @@ type Index struct {
 	tables   [tables]table
 }
 
-// table tells where in the file the blocks with the streams, or the blocks with the names, are.
+// table tells where in the index file the blocks of one kind are: those with streams, or those with names.
 type table struct {
 	at   uint64   // offset of the first block
 	ends []uint32 // end of each block, relative to at
@@ -72,7 +72,7 @@ type entry struct {
 
 func Encode(x *index.Index, end store.Head, youngest events.Time) []byte {
 	names := x.Names()
-	// Leave out streams whose first record is after end.
+	// The index covers records up to end. So leave out streams whose first record comes later.
 	streams := slices.DeleteFunc(x.Streams(), func(s events.Stream) bool { return x.Run(s, 0, end.Sequence).Len() == 0 })
 	f := newFilter(len(streams))
 	all := make([]entry, 0, len(streams))
@@ -139,8 +139,7 @@ func appendBlocks(out []byte, all []entry) ([]byte, []int) {
 	return out, lengths
 }
 
-// part returns the number of the block that contains a hash, if there are n blocks. Each block has an equal part of all
-// hashes.
+// part returns which of n blocks contains a hash. The range of all hashes is divided into n equal parts.
 func part(hash uint64, n int) int {
 	i, _ := bits.Mul64(hash, uint64(n))
 	return int(i)
@@ -201,7 +200,7 @@ func (x *Index) open(end store.Head) error {
 		return errOtherFile
 	}
 	x.Youngest = events.Time(d.Varint())
-	d.Uvarint() // number of streams
+	d.Uvarint() // skip the number of streams
 	x.filter = slices.Clone(filter(d.Bytes(int(d.Uvarint()))))
 	next := uint64(0)
 	for i := range x.tables {

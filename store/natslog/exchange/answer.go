@@ -34,7 +34,7 @@ func (x *Exchange) answerAll(ctx context.Context, requests *natsgo.Subscription,
 			a = &pb.ReplicaAnswer{Refused: err.Error(), Gone: errors.Is(err, store.ErrPruned)}
 		}
 		if data, err := encode(a); err == nil {
-			_ = m.Respond(data) // if the answer is lost, the request is repeated
+			_ = m.Respond(data) // if the answer is lost, the other replica asks again
 		}
 	}
 }

@@ -125,13 +125,14 @@ func (x *Exchange) Run(ctx context.Context, log store.Shared, own func() Head) e
 		return err
 	}
 	var answering sync.WaitGroup
-	answering.Go(func() { x.answerAll(ctx, requests, log) })    // ends with ctx
-	answering.Go(func() { x.answerSurveys(ctx, surveys, own) }) // ends with ctx
+	answering.Go(func() { x.answerAll(ctx, requests, log) })    // this goroutine ends when ctx ends
+	answering.Go(func() { x.answerSurveys(ctx, surveys, own) }) // this goroutine ends when ctx ends
 	tick := time.NewTicker(tellEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		if data, err := x.said(own(), nil); err == nil {
-			_ = x.config.Conn.Publish(Subject(x.config.Stream), data) // without a connection the message is dropped
+			// Without a connection this announcement is lost, and the next one replaces it.
+			_ = x.config.Conn.Publish(Subject(x.config.Stream), data)
 		}
 		select {
 		case <-ctx.Done():
@@ -139,6 +140,6 @@ func (x *Exchange) Run(ctx context.Context, log store.Shared, own func() Head) e
 		}
 	}
 	answering.Wait()
-	_, _ = requests.Unsubscribe(), surveys.Unsubscribe() // both fail if the connection is closed
+	_, _ = requests.Unsubscribe(), surveys.Unsubscribe() // an error only says that the connection is closed
 	return nil
 }

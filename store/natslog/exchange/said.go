@@ -71,7 +71,7 @@ func (x *Exchange) headOf(data []byte) (h Head, nonce []byte, ok bool) {
 // request, and is not an old message that was sent again.
 func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head, error) {
 	nonce := make([]byte, 16)
-	_, _ = rand.Read(nonce) // never fails
+	_, _ = rand.Read(nonce) // it never returns an error
 	request, err := encode(&pb.ReplicaAsk{
 		LogId: x.config.LogID, Kind: pb.ReplicaAskKind_REPLICA_ASK_KIND_HEAD, Nonce: nonce,
 	})
@@ -83,7 +83,7 @@ func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = answers.Unsubscribe() }() // fails if the connection is closed
+	defer func() { _ = answers.Unsubscribe() }() // an error only says that the connection is closed
 	if err := x.config.Conn.PublishRequest(x.all(), inbox, request); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,8 @@ func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head
 		switch {
 		case ctx.Err() != nil:
 			return sorted(heads), nil
-		case errors.Is(err, natsgo.ErrNoResponders): // neither this replica nor any other one answers requests yet
+		case errors.Is(err, natsgo.ErrNoResponders):
+			// NATS says that nobody answers such requests: neither this replica nor another one runs yet.
 			return nil, nil
 		case err != nil:
 			return sorted(heads), err
@@ -123,7 +124,7 @@ func (x *Exchange) answerSurveys(ctx context.Context, requests *natsgo.Subscript
 			continue
 		}
 		if data, err := x.said(own(), ask.GetNonce()); err == nil {
-			_ = m.Respond(data) // if the answer is lost, the request is repeated
+			_ = m.Respond(data) // if the answer is lost, the other replica asks again
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	answerTime = time.Second           // time without an answer after which a request counts as unanswered
+	answerTime = time.Second           // time after which a request without answer counts as unanswered
 	firstPause = 50 * time.Millisecond // pause before the message is sent again; doubles with each try
 	lastPause  = time.Second           // upper bound of the pause
 	idleTime   = 2 * time.Second       // interval at which a writer without messages reads the newest one
@@ -170,7 +170,8 @@ func (m *Machine) whyCut() error {
 	return ErrCut
 }
 
-// other handles a message that is in the place of the one that this writer wants to store.
+// other handles a message that was found at the place (sequence in the stream) where this writer wants to store its
+// own.
 func (m *Machine) other(now time.Duration, data []byte) Action {
 	state, v := natslog.Accept(m.state, m.state.Place+1, data, m.own)
 	m.behind = -1
@@ -280,7 +281,7 @@ func (m *Machine) Waits(now time.Duration) time.Duration {
 // stored notes that the first waiting message is in the stream, and sends the next one if there is one.
 func (m *Machine) stored(now time.Duration) Action {
 	var v natslog.Verdict
-	// The verdict is Taken or Waits, as Store has checked.
+	// The message counts (verdict Taken or Waits), because Store has checked it.
 	m.state, v = natslog.Accept(m.state, m.state.Place+1, m.messages[0], m.own)
 	m.leads = m.leads || v.Segment.Kind == natslog.Claim
 	m.messages, m.pause, m.short, m.behind = m.messages[1:], firstPause, false, -1
@@ -327,7 +328,7 @@ func (m *Machine) end(err error) Action {
 	return m.action()
 }
 
-// action returns the action that the caller must carry out now.
+// action returns what the caller must do next, as the state of the machine says.
 func (m *Machine) action() Action {
 	a := Action{Do: m.do, Until: m.until, Err: m.err}
 	switch m.do {

@@ -102,7 +102,7 @@ func (l *Line) ask(ctx context.Context, a fence.Action) fence.Action {
 		}
 		return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Looked(now, found, data, ends) })
 	}
-	place, err := s.Newest(ctx) // 0 after an error, which means no answer
+	place, err := s.Newest(ctx) // Newest returns 0 on an error, which counts as no answer
 	if stream.Gone(err) {
 		return l.step((*fence.Machine).Gone)
 	}
@@ -115,7 +115,7 @@ func (l *Line) look(ctx context.Context, place uint64) (data []byte, found bool,
 	s := l.config.Stream
 	data, found, err = s.At(ctx, place)
 	if err == nil && !found {
-		ends.Last, _ = s.Newest(ctx) // 0 after an error, which means no answer
+		ends.Last, _ = s.Newest(ctx) // Newest returns 0 on an error, which counts as no answer
 		ends.First, _ = s.First(ctx)
 	}
 	return data, found, ends, err

@@ -54,7 +54,7 @@ type Line struct {
 	machine fence.Machine
 }
 
-// group is a request from Before to Run: to put the messages with a group of records into the stream.
+// group is a request to the goroutine Run: put these messages, which have a group of records, into the stream.
 type group struct {
 	messages [][]byte
 	stored   chan error // receives the outcome, once; has capacity 1

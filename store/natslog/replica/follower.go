@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// atOnce is the number of groups that the follower appends before it waits until they are durable.
+// atOnce is the number of groups of records that the follower appends before it waits until they are durable.
 const atOnce = 256
 
 // Log is what a Follower needs of the replica's local log: to read it, to append records of the stream, and to set
@@ -203,7 +203,8 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	case v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Claim:
 		err = f.claim(ctx, &v.Segment)
 	}
-	// A reader that has missed nothing sees these two reasons only if a message is forged.
+	// These two verdicts say that messages are missing before this one. If the stream still has the messages that
+	// were read, the message is forged, and is skipped; otherwise the stream went back.
 	if v.Void == natslog.LaterTerm || v.Void == natslog.Ahead {
 		same := false
 		if same, err = f.Same(ctx); err == nil && !same {
@@ -222,14 +223,14 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	if m.Last && v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Released {
 		select {
 		case f.released <- struct{}{}:
-		default: // the channel still has an earlier value, which nobody has received
+		default: // the channel has an earlier value that nobody has received yet, and one value is enough
 		}
 	}
 	return nil
 }
 
-// claim handles a claim, the message with which a process becomes the writer. It checks that the local log has the
-// record after which that writer continues, and sets the log's term (number of the writer).
+// claim handles a claim, the message with which a process becomes the writer. If the local log lacks the record after
+// which that writer continues, it returns an error; otherwise it sets the log's term (number of the writer).
 func (f *Follower) claim(ctx context.Context, s *natslog.Segment) error {
 	if own := f.log.Identity(); own.LogID != s.Identity.LogID {
 		return fmt.Errorf("%w: it is of log %s, and this is %s", store.ErrForeign, s.Identity.LogID, own.LogID)
@@ -244,7 +245,7 @@ func (f *Follower) claim(ctx context.Context, s *natslog.Segment) error {
 		return err
 	}
 	if f.end > s.Before.Sequence {
-		return nil // the log already has records of a later writer
+		return nil // do not set an older term: the log already has records of a later writer
 	}
 	return f.log.SetTerm(s.Term)
 }
@@ -262,13 +263,13 @@ func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) er
 		return fmt.Errorf("%w: it ends with record %d", ErrBehind, f.end)
 	}
 	b := g.Batches()
-	// After a crash the log may have a part of the group. The chain value at the group's end also proves that those
-	// records are the same.
+	// If the log has a part of the group already, after a crash, append only the rest. The chain value at the group's
+	// end also proves that the log's part is the same.
 	if has := f.end + 1 - b.First; has > 0 {
 		b.First, b.Records, b.BeginsFile = f.end+1, b.Records[has:], false
 	}
 	f.newest, f.end = f.log.AppendStored(b, soon), g.After.Sequence
-	for consumer, through := range g.Offsets { // stored with this commit or a later one
+	for consumer, through := range g.Offsets { // each offset becomes durable with this commit or a later one
 		if err := f.log.SetOffset(consumer, through); err != nil {
 			return err
 		}

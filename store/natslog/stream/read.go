@@ -82,8 +82,8 @@ func (r *Reader) begin(ctx context.Context) error {
 	defer cancel()
 	c, err := r.s.js.OrderedConsumer(ctx, r.s.name, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next,
-		// The default would retry for ever, whatever the context, while there is no stream. Instead, Next makes a new
-		// request.
+		// By default the client would retry for ever while there is no stream, even after ctx has ended. With one
+		// attempt the request fails, and Next makes a new one.
 		MaxResetAttempts: 1,
 	})
 	if err != nil {

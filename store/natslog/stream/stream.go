@@ -156,7 +156,7 @@ func Ask(ctx context.Context, js jetstream.JetStream, name string) (i Info, err 
 		Bytes: int64(min(info.State.Bytes, 1<<62)),
 	}
 	if info.Cluster == nil || info.Cluster.Leader == "" {
-		i.Holders = []string{conn.ConnectedServerName()} // the server is not in a cluster
+		i.Holders = []string{conn.ConnectedServerName()} // a server without a cluster stores the stream alone
 		return i, nil
 	}
 	i.Holders = []string{info.Cluster.Leader}

@@ -63,7 +63,8 @@ func Groups(
 	}
 }
 
-// grouping combines stored records into groups, one record after the other.
+// grouping combines stored records, one after the other, into groups of about refillBytes, as they are stored in the
+// stream again.
 type grouping struct {
 	begins map[events.Sequence]bool // first records of the log's files: a group ends before each
 	least  events.ReaderVersion

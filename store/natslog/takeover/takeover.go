@@ -140,8 +140,8 @@ func (c *Config) follow(ctx context.Context) error {
 	}
 }
 
-// reached reports whether the stream, as far as it was read, has all records of the local log. It also returns true for
-// a stream without a writer so far, if the log may begin it.
+// reached reports whether the stream, as far as it was read, has all records of the local log. It is also true if the
+// stream never had a writer and this log may begin it.
 func (c *Config) reached() bool {
 	ends, own := c.ends()
 	return ends >= own || c.Begins && c.Follower.State().Term == 0
@@ -170,7 +170,9 @@ func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	}
 	term = max(c.Log.Term(), state.Term+1)
 	if short {
-		term = max(term, c.Log.Term()+1, base.Term+1) // the stream may also have lost messages of later writers
+		// If the stream has lost messages, it may also have lost claims of later writers: use a higher term than any
+		// known one.
+		term = max(term, c.Log.Term()+1, base.Term+1)
 	}
 	if !c.Holds() {
 		return 0, ErrNotHeld
@@ -195,7 +197,7 @@ func (c *Config) refill(ctx context.Context, base Base, head store.Head) error {
 			if !yield(g, err) {
 				return
 			}
-			c.Step(Grouped) // Line.Refill has stored the previous group
+			c.Step(Grouped) // when the next group is asked for, Line.Refill has stored the previous one
 		}
 	}
 	return c.Line.Refill(ctx, groups, func() error {

@@ -48,7 +48,7 @@ type indexed struct {
 	name   index.Name
 }
 
-// batch is one appended batch.
+// batch is one appended batch, with the state of the log after it (point).
 type batch = commit.Batch[point]
 
 // point is the state of the log after a batch: its last record, its ID and epoch, and what became durable with the
@@ -79,7 +79,7 @@ func ShortFiles(bytes int) Option {
 	return func(l *Log) { l.fileBytes, l.short = bytes, true }
 }
 
-// fileFull reports whether the next batch begins another file.
+// fileFull reports whether the next batch begins another file: after fileBytes bytes, or as ShortFiles says.
 func (l *Log) fileFull() bool {
 	switch limit := int64(l.fileBytes); {
 	case limit == 0:
@@ -287,7 +287,8 @@ func (l *Log) Crash(keep int) *Log {
 	for i, old := range l.batches[:keep] {
 		kept := commit.NewBatch[point]()
 		kept.Work = old.Work
-		if i == l.durable { // the first batch that was not durable; its commit also stores the consumers' offsets
+		// The first batch that was not durable; its commit would also have stored the consumers' offsets.
+		if i == l.durable {
 			kept.Work.offsets = l.queue.Offsets()
 		}
 		kept.End(nil)
@@ -417,7 +418,7 @@ func copySnapshot(s store.Snapshot) store.Snapshot {
 	return s
 }
 
-// keepOffsets makes consumers' offsets durable that no commit has stored.
+// keepOffsets makes durable those consumers' offsets that were set after the last commit.
 func (l *Log) keepOffsets() {
 	rest := l.queue.Offsets()
 	if rest == nil || l.queue.Failed() != nil {

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// workers is the largest number of concurrent patches if there are no nodes (Nodes 0). On a small machine the API
-// server cannot answer more at once.
+// workers is the largest number of pods that are patched at the same time, if there are no nodes (Nodes 0). On a
+// small machine the API server cannot answer more at once.
 const workers = 16
 
 // waiting is the largest number of pods that wait for a worker, a goroutine that patches pods. No workload creates as
@@ -55,8 +55,9 @@ type Kubelet struct {
 	config  Config
 	version string // resource version from which the watch continues
 	queue   chan *corev1.Pod
-	nodes   []chan struct{} // one for each node: it has a value while the node writes
-	seen    int             // number of pods; they are assigned to the nodes in turn
+	// One for each node; it contains a value while the node writes, so that a node makes one write at a time
+	nodes []chan struct{}
+	seen  int // number of pods so far; it decides to which node the next pod is assigned
 }
 
 // New returns a Kubelet that ignores the pods that exist already.
@@ -78,7 +79,7 @@ func New(ctx context.Context, config Config) (*Kubelet, error) {
 // Run simulates scheduler and kubelets until ctx ends, and then returns nil.
 func (k *Kubelet) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { // ends with ctx
+	g.Go(func() error { // this goroutine ends when ctx ends
 		defer close(k.queue)
 		for ctx.Err() == nil {
 			if err := k.watch(ctx); err != nil && ctx.Err() == nil {
@@ -88,11 +89,11 @@ func (k *Kubelet) Run(ctx context.Context) error {
 		return nil
 	})
 	if k.config.Nodes > 0 {
-		g.Go(func() error { return k.liveAll(ctx) }) // ends when the watch and all pods have ended
+		g.Go(func() error { return k.liveAll(ctx) }) // this goroutine ends when the watch and all pods have ended
 		return g.Wait()
 	}
 	for range workers {
-		g.Go(func() error { // ends with the watch
+		g.Go(func() error { // this goroutine ends when the watch ends
 			for pod := range k.queue {
 				if err := k.end(ctx, pod); err != nil && ctx.Err() == nil {
 					return err

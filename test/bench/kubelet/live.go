@@ -19,7 +19,7 @@ func (k *Kubelet) liveAll(ctx context.Context) error {
 		k.seen++
 		g.Go(func() error {
 			err := k.live(ctx, node, pod)
-			// the cleanup of the bench deletes pods that still run
+			// Not found is no error: the cleanup of the bench deletes pods that still run.
 			if err == nil || ctx.Err() != nil || apierrors.IsNotFound(err) {
 				return nil
 			}
@@ -63,7 +63,8 @@ func (k *Kubelet) live(ctx context.Context, node int, pod *corev1.Pod) error {
 	return nil
 }
 
-// write writes the status of a pod. It waits until the earlier writes of the same node are answered.
+// write writes the status of a pod. It first waits until the earlier write of the same node is answered, because a
+// node makes one write at a time.
 func (k *Kubelet) write(ctx context.Context, node int, l *life) error {
 	body, err := statusBody(&l.status)
 	if err != nil {

@@ -42,7 +42,7 @@ const (
 		`"restartCount":0,"state":{"terminated":{"exitCode":1,"reason":"Error","startedAt":%[1]q,"finishedAt":%[1]q}}}]}}`
 )
 
-// end ends a pod with one write to its status.
+// end ends a pod with a single write to its status: as Succeeded, or as Failed if the pod's fate says so.
 func (k *Kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	now := time.Now().UTC().Format(time.RFC3339)
 	body := fmt.Sprintf(succeeded, now)

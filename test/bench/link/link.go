@@ -41,10 +41,10 @@ func (l Line) Serve(ctx context.Context, listener net.Listener, to string) error
 			cancel()
 			return fmt.Errorf("accept a connection: %w", err)
 		}
-		open.Go(func() { // ends with the connection or ctx
+		open.Go(func() { // this goroutine ends when the connection or ctx ends
 			far, err := new(net.Dialer).DialContext(ctx, "tcp", to)
 			if err != nil {
-				near.Close() // the caller sees that no API server answers
+				near.Close() // the client's connection ends, as if the API server did not answer
 				return
 			}
 			join(ctx, near, far, up, down)
@@ -68,7 +68,7 @@ func join(ctx context.Context, near, far net.Conn, up, down *direction) {
 type direction struct {
 	line Line
 	mu   sync.Mutex
-	free time.Time // time at which everything is sent that was given to the line so far
+	free time.Time // time at which the line will have sent all data that it was given so far
 }
 
 // arrives returns the time at which n bytes arrive that are sent now.
@@ -85,7 +85,7 @@ func (d *direction) arrives(now time.Time, n int) time.Time {
 	return d.free.Add(d.line.Delay)
 }
 
-// under is a piece of data in flight, and when it arrives (at).
+// under is a piece of data on its way, with the time (at) at which it arrives.
 type under struct {
 	bytes []byte
 	at    time.Time
@@ -95,7 +95,7 @@ type under struct {
 func (d *direction) forward(to, from net.Conn) {
 	pieces := make(chan under, ahead)
 	var reader sync.WaitGroup
-	reader.Go(func() { // ends with from, which is closed if writing fails
+	reader.Go(func() { // this goroutine ends when from ends; if writing fails, from is closed
 		defer close(pieces)
 		for {
 			buffer := make([]byte, piece)
@@ -114,7 +114,7 @@ func (d *direction) forward(to, from net.Conn) {
 		}
 		if _, err := to.Write(p.bytes); err != nil {
 			from.Close()
-			for range pieces { // drop what is left
+			for range pieces { // the connection is broken: drop the pieces that are still on their way
 			}
 		}
 	}

@@ -99,8 +99,8 @@ func list(names string) []string {
 	return strings.Split(names, ",")
 }
 
-// compare runs the bench, prints the report, and writes it to the file to. baseline is the file with ratios of earlier
-// runs; with update, it gets the new ratios.
+// compare runs the bench, prints the report, and writes it to the file `to`. The file baseline has ratios of earlier
+// runs, with which the report is compared; if update is true, it is overwritten with the new ratios.
 func compare(ctx context.Context, config bench.Config, to, baseline string, update bool) (status int, err error) {
 	base, err := bench.ReadBaseline(baseline)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 	exitUsage  = 2
 )
 
-// choices holds the values of the flags.
+// choices holds the values of the flags, which say how large the log is to be.
 type choices struct {
 	dir       string
 	records   int
@@ -91,7 +91,7 @@ func (c *choices) write(ctx context.Context) error {
 		if err = errors.Join(err, keeper.CatchUp(ctx)); err != nil {
 			return errors.Join(err, log.Close())
 		}
-		return nil // end without closing the log, as a crash does
+		return nil // end without closing the log, as if the process had crashed
 	}
 	return errors.Join(err, keeper.Finish(ctx), log.Close())
 }

@@ -95,13 +95,13 @@ func serve(ctx context.Context, opts controlplane.Options, command []string) (st
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(os.Stderr, "Stopping.")
-	case <-cp.Done(): // Stop returns why it ended
+	case <-cp.Done(): // the control plane has ended by itself; Stop returns why
 	}
 	return 0, nil
 }
 
-// execute runs the command with KUBECONFIG set, and returns its exit status as a shell would. An interrupt reaches the
-// command from the terminal; if the signal was sent only to this process, execute passes it on.
+// execute runs the command with KUBECONFIG set, and returns its exit status, as a shell would. When ctx ends, it
+// sends SIGTERM to the command, because a signal to this process may not have reached the command.
 func execute(ctx context.Context, cp *controlplane.ControlPlane, command []string) (int, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+cp.Kubeconfig(), "JOBLEDGER_TEST_LOGS="+cp.LogDir())

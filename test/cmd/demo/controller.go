@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// controller is a running "jobledger run".
+// controller is a running process of "jobledger run".
 type controller struct {
 	pid      int
 	server   string // URL at which it answers readers
@@ -43,7 +43,7 @@ func (d *demo) startController(ctx context.Context, flags ...string) (*controlle
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close() // the child process has its own copy of the file
+	defer out.Close() // the child process keeps its own copy open
 	cmd := d.command(args)
 	cmd.Stdout, cmd.Stderr = out, out
 	ended, err := child.Start(cmd)
@@ -51,7 +51,7 @@ func (d *demo) startController(ctx context.Context, flags ...string) (*controlle
 		return nil, fmt.Errorf("start the controller: %w", err)
 	}
 	c.pid = cmd.Process.Pid
-	go func() { // ends with the process
+	go func() { // this goroutine ends when the process ends
 		c.err = <-ended
 		close(c.ended)
 	}()
@@ -98,12 +98,13 @@ func ready(ctx context.Context, server string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stop sends SIGTERM, and returns when the controller has ended. It returns the same error only once.
+// stop sends SIGTERM to the controller, and returns when it has ended. An unexpected end is an error, which only the
+// first call returns.
 func (c *controller) stop() error {
 	select {
 	case <-c.ended:
 		if c.asked {
-			return nil // an earlier call returned the error
+			return nil // an earlier call has already returned the error
 		}
 		return c.failure()
 	default:
@@ -139,7 +140,7 @@ func (c *controller) checkRights() error {
 	return nil
 }
 
-// failure returns an error that says how the controller ended, with the end of its messages.
+// failure returns an error that says with which status the controller ended, and its last messages.
 func (c *controller) failure() error {
 	how := "exit status 0"
 	if c.err != nil {
@@ -166,7 +167,7 @@ func (d *demo) command(args []string) *exec.Cmd {
 	return cmd
 }
 
-// typed prints a command line as a user would type it, with $DEMO for the demo's directory.
+// typed prints a command line as a user would type it: with $DEMO in place of the demo's directory.
 func (d *demo) typed(args []string) {
 	const width = 96
 	line := "$ " + program

@@ -57,8 +57,8 @@ none, so it can take their place, and run CronJobs. It is started again for that
 	return nil
 }
 
-// awaitPulses waits until one due time of the CronJob has started a Job, and another one has not. It returns the one
-// that has not.
+// awaitPulses waits until the log has two due times of the CronJob: one that started a Job, and one that did not. It
+// returns the second.
 func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pulsesWithin, fmt.Errorf("%s was not due twice within %s", pulse, pulsesWithin))
 	defer cancel()
@@ -71,7 +71,7 @@ func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 		}
 		var text string
 		if text, said = d.call(ctx, io.Discard, io.Discard, "ticks", pulse, "-o", "json", "--log", d.logDir()); said != nil {
-			return false, nil // the log does not know the CronJob yet
+			return false, nil // try again: the log does not know the CronJob yet
 		}
 		missed, said = missedPulse(text)
 		return said == nil, nil
@@ -82,8 +82,8 @@ func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 	return missed, err
 }
 
-// missedPulse returns the first due time that started no Job, from the output of jobledger ticks. It returns an error
-// until another due time has started one.
+// missedPulse returns, from the output of jobledger ticks, the first due time that started no Job. If no other due
+// time has started a Job yet, it returns an error.
 func missedPulse(ticks string) (missed time.Time, err error) {
 	var told struct {
 		Items []struct {

@@ -66,8 +66,8 @@ func (d *demo) run(ctx context.Context) (err error) {
 	return d.look(ctx)
 }
 
-// end stops the processes, whether the demo succeeded or not. It removes the files of the run, unless err says that the
-// demo failed: then they may show why.
+// end stops the processes of the demo. It also removes the demo's files, except if err is set: after a failure they
+// may show why.
 func (d *demo) end(ctx context.Context, err error) error {
 	if d.started != nil {
 		err = errors.Join(err, d.started.stop())
@@ -134,7 +134,7 @@ func (d *demo) createUser(ctx context.Context) error {
 	return controlplane.WriteKubeconfig(config, d.kubeconfig())
 }
 
-// user is the name of the controller's user.
+// user is the name of the Kubernetes user as which the controller runs.
 const user = "jobledger"
 
 // allow gives the controller's user the ClusterRoles in these directories of deploy/.
@@ -204,7 +204,7 @@ NATS stream gets of the decisions about that one:
 	return d.streamed(ctx)
 }
 
-// beside begins each line that shows what the subscriber receives.
+// beside is the prefix of each line that shows what the subscriber to the NATS stream receives.
 const beside = "│ "
 
 // subscribed lists the kinds of records that the subscriber asks for. The first kind is there because it names the
@@ -294,7 +294,7 @@ records that led to it, and compared with the recorded one; every checksum and h
 	return err
 }
 
-// conclude prints what the demo has shown.
+// conclude prints a summary of the demo. replay is what jobledger replay has found.
 func (d *demo) conclude(replay string) {
 	complete := 0
 	for _, e := range ends {

@@ -46,14 +46,15 @@ func (m *merged) add(from source, line string) {
 	}
 }
 
-// until returns how many waiting lines of the subscriber are about records through sequence.
+// until returns how many of the subscriber's waiting lines are about records up to sequence, and so may be printed
+// now.
 func (m *merged) until(sequence uint64) (n int) {
 	for i, line := range m.waiting[subscriber] {
 		switch at := place(line); {
 		case at > sequence:
 			return n
 		case at > 0:
-			n = i + 1 // lines about no record go with the next line about one
+			n = i + 1 // a line about no record is printed together with the next line about one
 		}
 	}
 	return n
@@ -68,7 +69,7 @@ func (m *merged) print(from source, n int) {
 	m.waiting[from] = slices.Delete(m.waiting[from], 0, n)
 }
 
-// rest prints the lines that still wait; it is called when both commands have ended.
+// rest prints all lines that still wait. It is called once both commands have ended.
 func (m *merged) rest() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -26,8 +26,8 @@ func (d *demo) show(ctx context.Context, args ...string) (string, error) {
 	return d.call(ctx, d.out, os.Stderr, args...)
 }
 
-// call runs jobledger until it ends, copies its output to out, and returns the output. Standard error goes to notes,
-// and becomes part of the error.
+// call runs jobledger until it ends. It copies standard output to out and also returns it; standard error goes to
+// notes, and into the error if there is one.
 func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (string, error) {
 	var text, said bytes.Buffer
 	cmd := d.command(args)
@@ -60,7 +60,7 @@ type following struct {
 // width is the largest width of a printed line.
 const width = 100
 
-// reader returns a command line that reads the controller's log.
+// reader returns a command line with the flag that makes jobledger read the controller's log.
 func (d *demo) reader(args ...string) []string { return append(args, "--log", d.logDir()) }
 
 // follow starts a command that prints records, and gives its output to lines until stop is called. from is the command.
@@ -79,14 +79,14 @@ func (d *demo) follow(lines *merged, from source, args []string) (*following, er
 	}
 	f := &following{name: args[0], pid: cmd.Process.Pid, ended: make(chan struct{}), copied: make(chan struct{})}
 	f.last = func() string { return lines.last(from) }
-	go func() { // ends with the process, because no other process has the other end of the pipe
+	go func() { // this goroutine ends when the process ends, because no other process has the write end of the pipe
 		defer close(f.copied)
 		defer text.Close()
 		for s := bufio.NewScanner(text); s.Scan(); {
 			lines.add(from, s.Text())
 		}
 	}()
-	go func() { // ends with the process
+	go func() { // this goroutine ends when the process ends
 		f.err = <-ended
 		close(f.ended)
 	}()

@@ -55,13 +55,13 @@ func (d *demo) awaitStream(ctx context.Context) (messages string, err error) {
 	return messages, nil
 }
 
-// natsURL returns the address of the controller's NATS server.
+// natsURL returns the address of the controller's NATS server, which the controller writes into the log's directory.
 func (d *demo) natsURL() (string, error) {
 	text, err := os.ReadFile(filepath.Join(d.logDir(), "NATS"))
 	return strings.TrimSpace(string(text)), err
 }
 
-// metrics returns the controller's metrics that have no labels.
+// metrics reads the controller's metrics, and returns the values of those without labels, by name.
 func metrics(ctx context.Context, server string) (map[string]string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/metrics", nil)
 	if err != nil {

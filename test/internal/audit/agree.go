@@ -16,8 +16,8 @@ func (o *outcome) tried() bool {
 // came in time.
 func (o *outcome) maybe() bool { return o.Sent && !o.tried() }
 
-// mayMake reports whether a create that was answered with this code may have created its object. A server that gave up,
-// for example because the client closed the connection, may have stored the object.
+// mayMake reports whether a create that was answered with this code may have created its object. Also after a timeout
+// or an error of the server the object may exist.
 func mayMake(code int) bool {
 	return accepted(code) || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError
 }
@@ -25,7 +25,8 @@ func mayMake(code int) bool {
 // agrees reports whether a controller that received the answer to w would record this outcome. made is true if an
 // earlier write may have created the object.
 func (o *outcome) agrees(w *Write, made bool) bool {
-	// the name exists already, so the controller reads the pod to see its owner
+	// The controller created a pod whose name exists already. So it reads that pod, and records what it found as the
+	// outcome.
 	meets := w.Kind == events.CommandCreatePod && w.Told == http.StatusConflict
 	switch o.Ending {
 	case events.Done:
@@ -33,14 +34,16 @@ func (o *outcome) agrees(w *Write, made bool) bool {
 	case events.OutcomeUnknown:
 		return meets || o.said == "" || uncertain(w.Told)
 	case events.Refused:
-		return refusedBy(o.Class, w.Told) // also if the pod is the controller's own, and a user removed its owner
+		// Also after a conflict about a pod of the controller itself, from which a user has removed the owner.
+		return refusedBy(o.Class, w.Told)
 	}
 	return false
 }
 
 func accepted(code int) bool { return code >= 200 && code < 300 }
 
-// uncertain reports whether it is unknown, from an answer with this code, if the write took effect.
+// uncertain reports whether an answer with this code leaves open if the write took effect. Code 0 stands for no
+// answer.
 func uncertain(code int) bool {
 	return code == 0 || code == http.StatusRequestTimeout || code == http.StatusNotFound || code >= http.StatusInternalServerError
 }

@@ -10,7 +10,8 @@ import (
 // its kind. life identifies the log, subject is the UID of the Job or CronJob.
 type ask func(life events.Identity, subject types.UID, c events.Command) Deed
 
-// asks has a function for each kind of command that makes a write; it is nil for other kinds.
+// asks has, for each kind of command that makes a write, the function that returns this write; nil for all other
+// kinds.
 var asks = [events.MaxCommandKind + 1]ask{
 	events.CommandCreatePod: func(life events.Identity, subject types.UID, c events.Command) Deed {
 		ordinal, _ := events.OrdinalOf(c)
@@ -50,7 +51,7 @@ func ofPod(_ events.Identity, _ types.UID, c events.Command) Deed {
 
 func nothing(events.Identity, types.UID, events.Command) Deed { return Deed{} }
 
-// owned returns row, with the Job or CronJob added as the owner of the object that is written.
+// owned returns a function like row that also sets the Job or CronJob as the owner of the object.
 func owned(row ask) ask {
 	return func(life events.Identity, subject types.UID, c events.Command) Deed {
 		d := row(life, subject, c)

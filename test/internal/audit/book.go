@@ -32,7 +32,7 @@ func newBook() *book {
 	}
 }
 
-// add takes the next record of the log.
+// add notes what the next record of the log says about commands: decisions, outcomes, and ends of processes.
 func (b *book) add(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.LogCreated:
@@ -90,8 +90,8 @@ func (b *book) cut() {
 	}
 }
 
-// leave notes that a Job or CronJob (the stream s) is gone, or the last of its pods. From then on the log does not
-// record outcomes of its commands.
+// leave notes that a Job or CronJob (stream s), or the last of its pods, is gone. The log records no more outcomes of
+// its commands, so their writes may be missing there.
 func (b *book) leave(s events.Stream) {
 	for _, c := range b.byStream[s] {
 		c.left = c.left || !c.over
@@ -102,7 +102,7 @@ func (b *book) decide(rec *events.Record, d *events.Decision) {
 	for place, asked := range d.Commands() {
 		t := asked.Traits()
 		if t.Reads || t.Target == events.TargetCommand {
-			continue // this command makes no write
+			continue // a command that only reads, or is about another command, makes no write
 		}
 		if asks[t.Kind] == nil {
 			b.problems = append(b.problems, fmt.Sprintf("record %d: what a %s writes is not known here", rec.Sequence, t.Name))
@@ -150,7 +150,7 @@ func (b *book) end(rec *events.Record, f *events.CommandEnded) {
 	}
 }
 
-// done completes the commands; it is called after the last record.
+// done is called after the last record of the log. It completes what is known of each command.
 func (b *book) done() {
 	for _, c := range b.commands {
 		if c.left {

@@ -43,7 +43,8 @@ func Join(logged []controlplane.Write, calls []faults.Call) (writes []Write, pro
 		case c.Answer != 0 && c.Answer != at.Code:
 			problems = append(problems, fmt.Sprintf(
 				"the API server answered %d to %s %s (audit ID %s), and %d by its audit log", c.Answer, c.Method, c.Path, c.ID, at.Code))
-		// the client closed the connection before the API server had read the body
+		// If the client closed the connection before the API server had read the body, the audit log has none. Take
+		// the write as the proxy has it.
 		case at.Body == "" && len(c.Body) > 0:
 			if sent, err := unlogged(c); err == nil {
 				sent.Code, at = at.Code, sent

@@ -16,7 +16,7 @@ func fits(commands []*command, writes []*Write, whole bool) bool {
 	for j := 1; j < len(writes); j++ {
 		made[j] = made[j-1] || mayMake(writes[j-1].Code)
 	}
-	ends := map[int]bool{0: true} // where the writes of the commands so far may end
+	ends := map[int]bool{0: true} // positions in writes at which the writes of the commands so far may end
 	for _, c := range commands {
 		next := map[int]bool{}
 		for from := range ends {
@@ -27,7 +27,8 @@ func fits(commands []*command, writes []*Write, whole bool) bool {
 	return ends[len(writes)]
 }
 
-// step is a state of the search: how many outcomes and writes are matched, and how many tries had no outcome.
+// step is a state of the search in from: how many outcomes and writes of the command are matched so far, and how many
+// tries had no recorded outcome (cuts).
 type step struct{ outcome, write, cuts int }
 
 // from adds to ends all positions at which this command's writes may end, if they begin at position begin. made says,
@@ -73,7 +74,8 @@ func (c *command) from(begin int, writes []*Write, made []bool, whole bool, ends
 	walk(step{write: begin})
 }
 
-// about reports whether the command and the write name the same object, as far as the log names it.
+// about reports whether the command and the write may be about the same object. If the log does not name the
+// command's object, it returns true.
 func (c *command) about(w *Write) bool {
 	return c.object[1] == "" || c.object == [2]string{w.Namespace, w.Name}
 }

@@ -64,7 +64,7 @@ func read(logged *controlplane.Write) (*Write, string) {
 	return &Write{Deed: deed, Namespace: logged.Namespace, Name: logged.Name, ID: logged.ID, Code: logged.Code}, ""
 }
 
-// kind identifies writes whose bodies are read by the same function of deeds.
+// kind is the API group, verb and resource of a write. Together they decide which function of deeds reads its body.
 type kind struct{ group, verb, resource string }
 
 var deeds = map[kind]func(*controlplane.Write) (Deed, error){

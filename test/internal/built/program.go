@@ -52,7 +52,7 @@ func Program(ctx context.Context, dir string, tags ...string) (string, error) {
 	return path, nil
 }
 
-// copyFile copies an executable file. A later build does not change the copy, which a test may be running.
+// copyFile copies an executable file, so that a later build cannot change the file that a test is running.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

@@ -71,7 +71,7 @@ func (c *Controller) Launch() error {
 	if err != nil {
 		return fmt.Errorf("start the built-in controller: %w", err)
 	}
-	defer out.Close() // the child process has its own copy of the file
+	defer out.Close() // the child process keeps its own copy open
 	cmd := exec.Command(c.program,
 		"--kubeconfig="+c.kubeconfig, "--controllers="+c.controller, "--leader-elect=false", "--secure-port=0",
 		"--use-service-account-credentials=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--profiling=false")

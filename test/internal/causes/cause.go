@@ -21,7 +21,7 @@ type Cause struct {
 	Words []Step
 }
 
-// soon is the time between two status writes of a kubelet.
+// soon is the time that a kubelet takes between two status writes of these histories.
 const soon = 300 * time.Millisecond
 
 // Step is one status write of a simulated kubelet.
@@ -47,7 +47,7 @@ func after(d time.Duration, change func(*corev1.PodStatus)) Step {
 	return Step{d, func(_ *corev1.Pod, status *corev1.PodStatus) { change(status) }}
 }
 
-// once returns a list with a single status write, which does not look at the pod.
+// once returns a history of a single status write. change needs no information about the pod.
 func once(change func(*corev1.PodStatus)) []Step {
 	return []Step{{Write: func(_ *corev1.Pod, status *corev1.PodStatus) { change(status) }}}
 }

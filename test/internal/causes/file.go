@@ -70,7 +70,7 @@ func (w Words) News(others Words) (all []string) {
 	return all
 }
 
-// without returns the elements of lines that are not in but.
+// without returns those lines that are not in `but`.
 func without(lines, but []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(but, line) })
 }

@@ -27,7 +27,7 @@ func (c *Cause) Played() []string {
 	}
 	var versions []*corev1.Pod
 	wrote := func() { versions = append(versions, p.DeepCopy()) }
-	wrote() // the write of the scheduler
+	wrote() // the first version is the pod as the scheduler has left it
 	if c.Runs {
 		Begin(p)
 		Runs(0)(&p.Status)

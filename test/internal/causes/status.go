@@ -25,7 +25,8 @@ func Waits(container int, reason, message string) func(*corev1.PodStatus) {
 func Runs(container int) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		c := &p.ContainerStatuses[container]
-		if ended := c.State.Terminated; ended != nil { // the container was restarted at once
+		// The last run has ended, so this is a restart: keep its end as the last termination state.
+		if ended := c.State.Terminated; ended != nil {
 			c.LastTerminationState = corev1.ContainerState{Terminated: ended}
 		}
 		if c.LastTerminationState.Terminated != nil {

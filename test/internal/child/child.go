@@ -12,7 +12,8 @@ func Start(cmd *exec.Cmd) (<-chan error, error) {
 	cmd.SysProcAttr = attributes()
 	started := make(chan error)
 	ended := make(chan error, 1)
-	// The goroutine does not unlock its thread, so the thread ends with it, when the child has ended.
+	// The kernel kills the child when the thread that started it ends. So this goroutine keeps its thread until the
+	// child has ended, and never unlocks it.
 	go func() {
 		runtime.LockOSThread()
 		err := cmd.Start()

@@ -41,7 +41,7 @@ type Controller struct {
 	URL    string   // address of the read endpoint of the newest run
 }
 
-// process is one run of the program.
+// process is one run of jobledger.
 type process struct {
 	pid   int
 	ended chan struct{} // closed when the process has ended; err is set before that
@@ -67,7 +67,7 @@ func (c *Controller) Launch(env ...string) error {
 	if err != nil {
 		return fmt.Errorf("start jobledger: %w", err)
 	}
-	defer out.Close() // the child process has its own copy of the file
+	defer out.Close() // the child process keeps its own copy open
 	args := []string{
 		"run", "--log", c.Log(), "--kubeconfig", c.config.Kubeconfig, "--listen", "127.0.0.1:0", "--log-format", "text",
 	}
@@ -78,7 +78,8 @@ func (c *Controller) Launch(env ...string) error {
 		args = append(args, "--manage", c.config.Manage)
 	}
 	cmd := exec.Command(c.config.Program, append(args, c.config.Args...)...)
-	cmd.Env = slices.Concat(os.Environ(), []string{"GOGC="}, c.config.Env, env) // do not pass on the GOGC of the tests
+	// The program must not get the GOGC of the tests.
+	cmd.Env = slices.Concat(os.Environ(), []string{"GOGC="}, c.config.Env, env)
 	cmd.Dir = c.config.Dir
 	cmd.Stdout, cmd.Stderr = out, out
 	ended, err := child.Start(cmd)
@@ -86,7 +87,7 @@ func (c *Controller) Launch(env ...string) error {
 		return fmt.Errorf("start jobledger: %w", err)
 	}
 	p := &process{pid: cmd.Process.Pid, ended: make(chan struct{}), out: name}
-	go func() { // ends with the process
+	go func() { // this goroutine ends when the process ends
 		p.err = <-ended
 		close(p.ended)
 	}()
@@ -125,8 +126,8 @@ func (c *Controller) Ready(ctx context.Context) error {
 	}
 }
 
-// answers returns nil if the process p reports that it is ready, otherwise the reason why it is not. The address in the
-// log's directory may be of an earlier run, so the process ID in the answer is compared.
+// answers returns nil if the process p reports that it is ready, otherwise why it is not. The address file in the
+// log's directory may be of an earlier process, so it compares the process ID in the answer with p's.
 func (c *Controller) answers(ctx context.Context, p *process) error {
 	text, err := os.ReadFile(filepath.Join(c.Log(), "SERVER"))
 	if err != nil {
@@ -165,8 +166,8 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 	return http.DefaultClient.Do(request)
 }
 
-// how returns the error with which the process ended. Exit status 0 is an error here, too, because nobody asked it to
-// end.
+// how returns how the process ended, as an error. Exit status 0 is an error, too, because a controller must not end
+// unasked.
 func (p *process) how() error {
 	if p.err == nil {
 		return errors.New("exit status 0")
@@ -211,7 +212,7 @@ func (c *Controller) died(p *process) error {
 func (c *Controller) While(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if p := c.now; p != nil {
-		go func() { // ends with the process, or with the wait
+		go func() { // this goroutine ends when the process or the returned context ends
 			select {
 			case <-p.ended:
 				if err := c.died(p); err != nil {

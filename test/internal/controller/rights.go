@@ -106,7 +106,7 @@ func deployed(name string, into any) error {
 	return nil
 }
 
-// ttlRights are additional rights, which --manage=all needs.
+// ttlRights are the rights that --manage=all needs in addition: to delete Jobs after their TTL.
 var ttlRights = []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"delete"}}}
 
 // NewUser creates a user with exactly the rights that a deployment for one namespace gives the controller (J-249,
@@ -274,8 +274,8 @@ func grant(ctx context.Context, cp *controlplane.ControlPlane, user, namespace, 
 	return awaitRight(ctx, client, user, namespace, rules[0])
 }
 
-// awaitRight returns when the API server knows of a new right. The server learns of roles by its own watches, and
-// forbids the request until then.
+// awaitRight returns when the API server grants a new right. Until its own watches have shown it the new roles, it
+// refuses such requests.
 func awaitRight(ctx context.Context, client kubernetes.Interface, user, namespace string, rule rbacv1.PolicyRule) error {
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: user,

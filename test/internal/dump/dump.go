@@ -25,7 +25,7 @@ type Dump map[string]string
 // fields that the cluster changes by itself: versions, statuses, and the renew times of Leases.
 func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{} // read deprecated resources without warnings
+	config.WarningHandler = rest.NoWarnings{} // without it, each read of a deprecated resource would print a warning
 	finder, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 			return nil, err
 		}
 		for _, resource := range list.APIResources {
-			// componentstatuses are not stored
+			// Events come and go by themselves, and componentstatuses are not stored.
 			if resource.Name == "events" || resource.Name == "componentstatuses" {
 				continue
 			}
@@ -76,7 +76,7 @@ func constant(o *unstructured.Unstructured) string {
 	}
 	text, err := json.Marshal(o.Object)
 	if err != nil {
-		panic(err) // the API server sent it as JSON
+		panic(err) // no error is possible: the API server sent the object as JSON
 	}
 	return string(text)
 }

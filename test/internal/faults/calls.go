@@ -47,8 +47,8 @@ func (p *Proxy) Calls() []Call {
 	return all
 }
 
-// keep stores a write, if Config.Keep is set, and gives it an ID, before the proxy handles it. It returns an error if
-// the client closed the connection.
+// keep stores a write before the proxy handles it, and gives it an ID. It does nothing if Config.Keep is not set or
+// the request is a read. It returns an error if the client closed the connection.
 func (p *Proxy) keep(r *http.Request, kind Kind) (*kept, *http.Request, error) {
 	if !p.config.Keep || r.Method == http.MethodGet {
 		return nil, r, nil

@@ -41,7 +41,7 @@ const (
 // Rates has the probability of each kind of fault, for each write; for Cut, for each watch.
 type Rates map[Kind]float64
 
-// longestWatch limits how long a watch lasts that the proxy will cut.
+// longestWatch is the longest time after which the proxy cuts a watch that it has chosen to cut.
 const longestWatch = 20 * time.Second
 
 // Config configures a Proxy.
@@ -91,17 +91,17 @@ func Start(config Config) (*Proxy, error) {
 		config: config, upstream: upstream, host: "http://" + listener.Addr().String(), ended: make(chan struct{}),
 		rand: rand.New(rand.NewPCG(config.Seed, 3)), counts: map[Kind]int{},
 	}
-	quiet := log.New(io.Discard, "", 0) // log nothing: failures are intended, or the client sees them
+	quiet := log.New(io.Discard, "", 0) // the proxy logs nothing: failures are intended, or the client sees them
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:      upstream,
-		FlushInterval:  -1, // flush at once, for watches
+		FlushInterval:  -1, // send each part at once, because the events of a watch must not wait in a buffer
 		ErrorLog:       quiet,
 		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ModifyResponse: passedOn,
 	}
 	p.server = &http.Server{Handler: p, ErrorLog: quiet, ReadHeaderTimeout: time.Minute}
-	go func() { // ends with Stop
+	go func() { // this goroutine ends when Stop is called
 		defer close(p.ended)
 		_ = p.server.Serve(listener)
 	}()
@@ -131,7 +131,8 @@ func (p *Proxy) Stop() error {
 	return nil
 }
 
-// draw decides by chance whether a call gets a fault, and which; for Cut also when the watch ends.
+// draw decides at random whether a call gets a fault, and which one. For Cut it also returns after what time the
+// watch ends.
 func (p *Proxy) draw(r *http.Request) (Kind, time.Duration) {
 	if p.calm.Load() {
 		return "", 0
@@ -187,7 +188,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver: leader changed")
 		return
 	case Touched:
-		// an error means that the object is gone, which is fine
+		// An error means that the object is gone; then there is nothing to touch.
 		_ = p.config.Touch(r.Context(), strings.TrimSuffix(r.URL.Path, "/status"))
 	case Cut:
 		ctx, cancel := context.WithTimeout(r.Context(), after)
@@ -202,14 +203,14 @@ func gatewayTimeout(w http.ResponseWriter, call *kept) {
 	answer(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "request did not complete within the allotted timeout")
 }
 
-// effect sends a call to the API server, and does not pass the answer to the client.
+// effect sends a call to the API server, so that it takes effect, and drops the answer: the client must not get it.
 func (p *Proxy) effect(r *http.Request, call *kept) {
 	out := r.Clone(context.WithoutCancel(r.Context()))
 	p.forward.Rewrite(&httputil.ProxyRequest{In: r, Out: out})
 	out.RequestURI = ""
 	response, err := p.upstream.RoundTrip(out)
 	if err != nil {
-		return // then the fault is like one before the effect
+		return // the call did not reach the server, so this fault is like one before the effect
 	}
 	call.answered(response.StatusCode)
 	_, _ = io.Copy(io.Discard, response.Body)
@@ -224,5 +225,5 @@ func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, text st
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(status) // an error means that the client is gone
+	_ = json.NewEncoder(w).Encode(status) // an error only says that the client is gone
 }

@@ -108,7 +108,7 @@ func (h *History) note(e watch.Event) {
 		return
 	}
 	object := e.Object.(metav1.Object)
-	object.SetManagedFields(nil) // no rule reads managed fields, and they take half of the memory
+	object.SetManagedFields(nil) // drop managed fields: no rule reads them, and they take half of the memory
 	var err error
 	if c.Version, err = strconv.ParseUint(object.GetResourceVersion(), 10, 64); err != nil {
 		h.fail(fmt.Errorf("order what the watch says: %w", err))

@@ -29,11 +29,11 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// enough is the least percentage of situations for which Jobledger's answers must name the staged cause.
+// enough is the percentage of situations (staged by tests) in which Jobledger's answers must name the cause.
 const enough = 95
 
-// many is the number of situations from which on late answers (the cause is not in the first lines) can fail the test.
-// With fewer situations, one kind would have too much weight.
+// many is a number of situations. If there are more, too many late answers (the cause is not in the first lines) fail
+// the test. With fewer, one kind of situation would have too much weight.
 const many = 100
 
 // judged is a situation that a test staged, with what is wrong in Jobledger's answers about it.
@@ -68,7 +68,7 @@ func All(t *testing.T, dir string) {
 	}
 	said := map[string]bool{}
 	for _, f := range checked.Findings {
-		// report each once, although it is asked for several points in time
+		// The same finding may come up for several points in time: report it once.
 		if text := f.Rule + f.Of[:strings.Index(f.Of, " as of")] + f.Says; !said[text] {
 			said[text] = true
 			t.Error(f)
@@ -110,7 +110,7 @@ func openSituations(t *testing.T, dir string) history.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = log.Close() }) // nothing was written, so nothing can be lost
+	t.Cleanup(func() { _ = log.Close() }) // an error of Close loses nothing, because the log was only read
 	return history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log)})}
 }
 
@@ -193,7 +193,7 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 		if why.Tick != nil {
 			fate = why.Tick.Fate
 		}
-		// the cleanup of the test has deleted the Job
+		// The answer may also mention a client and a gap, because the test's cleanup has deleted the Job since.
 		j.hold(what, said, tick.Says, slices.Concat(j.True, []string{"client", "gap"}))
 		if len(tick.Fate) > 0 && !slices.Contains(tick.Fate, fate) || slices.Contains(tick.NotFate, fate) {
 			j.wrong = append(j.wrong, fmt.Sprintf("%s: its fate is %q: %s", what, fate, strings.Join(said, " ")))
@@ -209,7 +209,7 @@ func (j *judged) judgeFailures(failed *failures.Failures) error {
 	i := slices.IndexFunc(failed.Items, func(x failures.Trouble) bool { return x.UID == j.UID })
 	switch {
 	case i >= 0:
-		// the cleanup of the test had deleted the Job by then
+		// The answer may also mention a client, because the test's cleanup had deleted the Job by then.
 		j.hold("failures", []string{failed.Items[i].Why}, nil, slices.Concat(j.True, []string{"client"}))
 	case j.State == "Failed":
 		j.missed = append(j.missed, "failures: the Job")
@@ -220,7 +220,7 @@ func (j *judged) judgeFailures(failed *failures.Failures) error {
 // hold notes which groups of regular expressions in says have no match in said (the sentences of an answer), and which
 // sentences are false. may lists what the sentences may claim in addition. what names the answer.
 func (j *judged) hold(what string, said []string, says [][]string, may []string) {
-	for i := range said { // names of nodes contain the namespace, which differs from run to run
+	for i := range said { // replace the namespace, which differs from run to run and is a part of node names
 		said[i] = strings.ReplaceAll(said[i], j.Namespace, "team")
 	}
 	for _, w := range unsaid(says, said) {
@@ -231,7 +231,7 @@ func (j *judged) hold(what string, said []string, says [][]string, may []string)
 	}
 }
 
-// screen returns an answer as a terminal of 100 columns shows it.
+// screen returns the lines of an answer as a terminal of 100 columns shows them.
 func screen(a *explain.Answer) ([]string, error) {
 	var b strings.Builder
 	page := show.Page{Out: &b, Width: 100}
@@ -239,7 +239,7 @@ func screen(a *explain.Answer) ([]string, error) {
 	return []string{strings.Join(strings.Fields(b.String()), " ")}, err
 }
 
-// firstLines is how many lines of 80 columns a user surely reads.
+// firstLines is how many lines of an answer, of 80 columns each, a user will surely read.
 const firstLines = 3
 
 // late returns the parts of the cause that the first lines of an answer do not name, followed by these lines. It
@@ -252,7 +252,8 @@ func late(a *explain.Answer, says [][]string, namespace string) ([]string, error
 	}
 	lines := strings.Split(b.String(), "\n")
 	first := strings.Join(strings.Fields(strings.ReplaceAll(strings.Join(lines[:min(len(lines), firstLines)], " "), namespace, "team")), " ")
-	quotes := strings.ReplaceAll(first, "'", `"`) // inside a quoted text, quotes are single
+	// Text within double quotes has single quotes for its own: compare it in both forms.
+	quotes := strings.ReplaceAll(first, "'", `"`)
 	if not := unsaid(says, []string{first, quotes}); len(not) > 0 {
 		return append(not, first), nil
 	}
@@ -293,7 +294,7 @@ func sum(t *testing.T, all []*judged) {
 	if rate := 100 * (len(all) - missed) / max(len(all), 1); rate < enough {
 		t.Errorf("the staged cause is named in %d of %d situations (%d %%), less than %d %%", len(all)-missed, len(all), rate, enough)
 	}
-	// with fewer situations this rate means little
+	// With fewer situations the rate of late answers means little, so it does not count.
 	if rate := 100 * (len(all) - late) / max(len(all), 1); rate < enough && len(all) > many {
 		t.Errorf("the staged cause stands in the first lines in %d of %d situations (%d %%), less than %d %%", len(all)-late, len(all), rate, enough)
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/jobstatus"
 )
 
-// entry says in which list of a Job's uncountedTerminatedPods the UID of a pod is, or was before it left.
+// entry says in which list of uncountedTerminatedPods the UID of a pod is; left says that it was there and has left
+// it.
 type entry struct {
 	succeeded bool // the list is the one of succeeded pods
 	left      bool
@@ -73,7 +74,8 @@ func (a *Account) checkStatus(old, job *batchv1.Job) {
 	}
 }
 
-// checkSteps checks which fields of a status have changed since old, the version before, and how.
+// checkSteps checks which fields of the status have changed since old, the version before, and whether each change is
+// allowed.
 func (a *Account) checkSteps(old, job *batchv1.Job) {
 	was, is := &old.Status, &job.Status
 	if Finished(old) {
@@ -87,9 +89,9 @@ func (a *Account) checkSteps(old, job *batchv1.Job) {
 	}
 }
 
-// checkGoesOn checks that no pod is created for a Job after its published status shows that it has failed (J-112,
-// J-123, J-124). It uses the highest limits of any spec that the Job had. While the Job may adopt pods, it may go on
-// (J-018).
+// checkGoesOn checks that a Job has the condition FailureTarget as soon as its published status shows more failures
+// than its limits allow (J-112, J-123, J-124). It uses the highest limits of any spec that the Job had. While the Job
+// may adopt pods, it may go on (J-018).
 func (a *Account) checkGoesOn(job *batchv1.Job) {
 	if True(job, batchv1.JobFailureTarget) || True(job, batchv1.JobSuccessCriteriaMet) || a.claiming() {
 		return
@@ -177,7 +179,8 @@ func (a *Account) checkIndexes(old, job *batchv1.Job) {
 	s := &job.Status
 	completed, failed := Indexes(s.CompletedIndexes), Indexes(deref(s.FailedIndexes, ""))
 	if n := int(s.Succeeded); n != len(completed) && (n < len(completed) || a.spec.leastCompletions == a.spec.mostCompletion) {
-		// the status may show a change of completions a bit later (J-236)
+		// A breach, unless succeeded is only too high and completions have changed: the status may show that change
+		// later (J-236).
 		a.complain("J-039", "succeeded is %d, but %d indexes are completed", n, len(completed))
 	}
 	had, lost := map[int]bool{}, map[int]bool{}
@@ -267,7 +270,8 @@ func isIndexed(job *batchv1.Job) bool {
 	return deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
 }
 
-// failedOnly reports whether a pod that is being deleted counts as failed only when its phase is Failed (J-022, J-024).
+// failedOnly reports whether a pod that is being deleted counts as failed only once its phase is Failed (J-022,
+// J-024).
 func failedOnly(s *batchv1.JobSpec) bool {
 	return s.PodFailurePolicy != nil || deref(s.PodReplacementPolicy, batchv1.TerminatingOrFailed) == batchv1.Failed
 }

@@ -76,7 +76,7 @@ func (l *Ledger) See(c history.Change) {
 	}
 	uid := l.jobOf(c)
 	if uid == "" {
-		return // a pod without an owner
+		return // a pod that never had an owner belongs to no Job
 	}
 	a := l.account(uid)
 	a.version, a.seen = c.Version, c.Seen
@@ -182,14 +182,14 @@ func (b *bounds) note(s *batchv1.JobSpec) {
 	b.replacesEarly = b.replacesEarly || !failedOnly(s)
 }
 
-// completions is -1 if unset
+// wish is how many pods one version of the spec wants, and when the next version was seen (until).
 type wish struct {
 	// completions is -1 if unset; until is when the test received the next version of the spec
 	parallel, completions int32
 	until                 time.Time
 }
 
-// wish notes how many pods the newest version of the spec wants.
+// wish adds how many pods the newest version of the spec wants to the list wanted.
 func (a *Account) wish(s *batchv1.JobSpec) {
 	now := wish{parallel: deref(s.Parallelism, 1), completions: deref(s.Completions, -1)}
 	if deref(s.Suspend, false) {
@@ -205,8 +205,8 @@ func (a *Account) wish(s *batchv1.JobSpec) {
 	a.wanted = append(a.wanted, now)
 }
 
-// leastWanted returns the lowest numbers of pods in all versions of the spec on which a controller may still act.
-// completions is -1 if none has a number.
+// leastWanted returns the lowest numbers that any version of the spec wants on which a controller may still act.
+// completions is -1 if no such version sets it.
 func (a *Account) leastWanted() (parallel, completions int32) {
 	parallel, completions = math.MaxInt32, -1
 	for _, w := range a.wanted {

@@ -68,7 +68,7 @@ func (a *Account) seePod(now *corev1.Pod, gone bool) {
 }
 
 func (p *pod) noteEnd(at time.Time) {
-	tracked := Tracked(p.now) // of a deleted pod: in its last version
+	tracked := Tracked(p.now) // for a deleted pod: whether its last version had the finalizer
 	p.everTracked = p.everTracked || tracked
 	if p.terminal() && p.ended.IsZero() {
 		p.ended = at
@@ -121,7 +121,7 @@ func (a *Account) noteDeletion(p *pod) {
 	}
 }
 
-// claims reports whether the pod belongs to the Job, by its controller and its labels.
+// claims reports whether the pod belongs to the Job: the Job is its controller, and selects its labels.
 func (a *Account) claims(now *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(now)
 	if owner == nil || owner.UID != a.UID {
@@ -205,10 +205,11 @@ func (a *Account) checkIndexWants(p *pod, i int) {
 // mayFail reports whether a status may count the pod as failed (J-022, J-038).
 func (p *pod) mayFail(a *Account, job *batchv1.Job) bool {
 	switch failing := p.everTracked && True(job, batchv1.JobFailureTarget); {
-	case p.ignored: // this pod may be counted before it ends, like all pods of a failing Job
+	case p.ignored:
+		// A pod whose failure a rule ignores: only while the Job fails may it be counted, like all pods then.
 		return failing && p.ended.After(a.failing.Add(-lag))
 	case p.afterwards:
-		return false // such a pod does not count, however it ended
+		return false // a pod deleted after the Job's success never counts, however it ended
 	case p.failed, failing:
 		return true
 	default:
@@ -222,14 +223,18 @@ func (a *Account) mayDrop(p *pod) bool {
 	switch {
 	case a.accounted(p), p.excess, p.released, a.ledger.config.Stripped(p.now.UID):
 		return true
-	case Finished(a.Job), a.Gone, a.Job.DeletionTimestamp != nil: // J-090, J-100
+	case Finished(a.Job), a.Gone, a.Job.DeletionTimestamp != nil:
+		// No pod of such a Job needs its finalizer (J-090, J-100).
 		return true
-	case True(a.Job, batchv1.JobSuccessCriteriaMet) && (!p.terminal() || p.leaving || a.seen.Sub(p.ended) < lag): // J-091, J-142
+	case True(a.Job, batchv1.JobSuccessCriteriaMet) && (!p.terminal() || p.leaving || a.seen.Sub(p.ended) < lag):
+		// The Job has succeeded, and this pod has not ended, is being deleted, or ended so recently that the
+		// controller may not know it (J-091, J-142).
 		return true
-	case isIndexed(a.Job) && (p.index < 0 || p.index >= int(a.spec.leastCompletions)): // J-035, J-076
+	case isIndexed(a.Job) && (p.index < 0 || p.index >= int(a.spec.leastCompletions)):
+		// The pod's index is missing or too high (J-035, J-076).
 		return true
 	}
-	return p.ignored // J-114
+	return p.ignored // a pod whose failure a rule ignores need not be counted (J-114)
 }
 
 // accounted reports whether the Job's stored status accounts for the pod.
@@ -240,8 +245,8 @@ func (a *Account) accounted(p *pod) bool {
 	return isIndexed(a.Job) && (p.succeeded || p.now.Status.Phase == corev1.PodSucceeded) && Indexes(a.Job.Status.CompletedIndexes)[p.index]
 }
 
-// lag is how much older a controller's view of the pods may be than what the API server stores. A pod that ended 9 s
-// ago may still be active in that view.
+// lag is how old a controller's view of the pods may be. A pod that ended 9 s ago may still be active in that view,
+// one that ended 11 s ago may not.
 const lag = 10 * time.Second
 
 // perhapsLive reports whether the controller may take a pod to be active. For 10 s after a change of the spec, this

@@ -81,7 +81,8 @@ func (a *Account) checkForgotten() {
 	}
 	done, credits := Indexes(a.Job.Status.CompletedIndexes), 0
 	for _, p := range a.sortedPods() {
-		e, listed := a.entries[p.now.UID] // a pod that was listed as failed stays failed, however it ended (J-034)
+		// If the pod was listed as failed, it stays failed, however it ended (J-034).
+		e, listed := a.entries[p.now.UID]
 		if !p.credit || p.deleted || !a.mustCount(p) || listed && !e.succeeded {
 			continue
 		}
@@ -167,7 +168,7 @@ func (a *Account) checkFailed(c *batchv1.JobCondition) {
 	}
 }
 
-// policyMatched reports whether the message about a FailJob rule names a pod that has failed.
+// policyMatched reports whether message, the reason of a FailJob rule, names a pod of this Job that has failed.
 func (a *Account) policyMatched(message string) bool {
 	for _, p := range a.pods {
 		if p.now.Status.Phase == corev1.PodFailed && strings.Contains(message, p.now.Namespace+"/"+p.now.Name+" ") {

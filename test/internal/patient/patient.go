@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// again is the time between two checks of Eventually.
+// again is how long Eventually waits before it checks again.
 const again = 100 * time.Millisecond
 
 // Eventually calls is every 100 ms, and returns when is returns true. what describes the condition, for the error.

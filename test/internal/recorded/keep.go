@@ -39,7 +39,7 @@ func Keep(ctx context.Context, from, kubeconfig string, settings *events.Setting
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	// these files (lock, address, key) are for the process that writes the log
+	// Leave out these files (lock, address, key): they are only for a process that writes the log.
 	for _, name := range []string{"LOCK", "SERVER", "KEY"} {
 		if err := os.Remove(filepath.Join(from, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -61,7 +61,7 @@ func seal(ctx context.Context, dir, kubeconfig string, settings *events.Settings
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
-	go func() { // ends with ctx
+	go func() { // this goroutine ends when ctx ends
 		ended <- inprocess.Run(ctx, &inprocess.Config{
 			Log: dir, Settings: *settings, Cluster: cluster, Program: inprocess.Program{Version: "devel"}, Logger: slog.New(slog.DiscardHandler),
 			Stop: 20 * time.Second, Patience: 2 * time.Minute, RotateBytes: fileBytes,
@@ -108,7 +108,7 @@ func trim(dir string) (err error) {
 	if err != nil || len(files) == 0 {
 		return errors.Join(errors.New("no file"), err)
 	}
-	newest := files[len(files)-1] // the name of a file is the number of its first record
+	newest := files[len(files)-1] // the last name: a file is named by the number of its first record
 	from, err := bbolt.Open(newest, 0o600, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func verified(ctx context.Context, dir string, h Heard) error {
 	return errors.Join(records(ctx, log, h), log.Close())
 }
 
-// records checks that every record was appended with exactly the bytes that are read.
+// records checks that each record in the log was appended by the process, with exactly these bytes.
 func records(ctx context.Context, log store.Reader, h Heard) error {
 	var stored []byte
 	last := events.Sequence(0)
@@ -105,7 +105,8 @@ func records(ctx context.Context, log store.Reader, h Heard) error {
 	return nil
 }
 
-// opened opens the log for writing, checks it, and closes it.
+// opened opens the log for writing, as a controller does after the power cut, checks what it finds, and closes the
+// log.
 func opened(ctx context.Context, dir string, h Heard, options store.Options) (head store.Head, err error) {
 	log, err := open.Log(dir, options)
 	if err != nil {
@@ -133,7 +134,8 @@ func opened(ctx context.Context, dir string, h Heard, options store.Options) (he
 	if err != nil {
 		return head, err
 	}
-	// pruning may remove the record of a snapshot, and the snapshot with it
+	// An older snapshot is no error if the record after the newer one was pruned: pruning then deletes the newer one,
+	// too.
 	older := s.Head.Sequence < h.Snapshot && len(files) > 0 && h.Snapshot+1 >= files[0].First
 	if older || s.Head.Sequence > head.Sequence {
 		return head, fmt.Errorf("the newest snapshot is of record %d, one of record %d was saved", s.Head.Sequence, h.Snapshot)
@@ -150,7 +152,7 @@ func opened(ctx context.Context, dir string, h Heard, options store.Options) (he
 	return head, nil
 }
 
-// quiet checks that nothing is left to repair.
+// quiet checks that the log needs no further repair, once a writer has opened and closed it.
 func quiet(ctx context.Context, dir string, head store.Head) error {
 	report, err := open.Verify(ctx, dir, nil)
 	if err != nil {
@@ -162,7 +164,7 @@ func quiet(ctx context.Context, dir string, head store.Head) error {
 	return nil
 }
 
-// goOn appends to the log, and checks that the new records are durable.
+// goOn appends records to the log, and checks that they are durable.
 func goOn(ctx context.Context, dir string, options store.Options) (err error) {
 	log, err := open.Log(dir, options)
 	if err != nil {

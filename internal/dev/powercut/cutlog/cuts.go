@@ -14,17 +14,18 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/powercut"
 )
 
-// Cut is one state that a power cut left.
+// Cut is a power cut at one point of a trace (recorded system calls), and the state in which it left the disk.
 type Cut struct {
-	At    int    // number of steps that had begun
-	What  string // description of what survived
+	At    int    // number of steps (recorded calls) that had begun
+	What  string // what survived, in words
 	State powercut.State
-	Said  []byte // output since the previous cut
+	Said  []byte // what the process printed since the previous cut
 }
 
 func (c Cut) String() string { return fmt.Sprintf("cut after step %d: %s", c.At, c.What) }
 
-// Cuts draws up to n different states that a power cut can leave during a trace, in the order of time.
+// Cuts yields up to n different power cuts during a trace, chosen at random, in the order of time. Each has one of the
+// states that the disk can be left in.
 func Cuts(r *rand.Rand, tr *powercut.Trace, n int) iter.Seq[Cut] {
 	return func(yield func(Cut) bool) {
 		disk, seen, heard := powercut.NewDisk(tr), map[[2]uint64]bool{}, 0
@@ -48,8 +49,9 @@ func Cuts(r *rand.Rand, tr *powercut.Trace, n int) iter.Seq[Cut] {
 	}
 }
 
-// moments draws n moments for power cuts, as numbers of steps: half of them anywhere, half just before or after a call
-// that matters for durability.
+// moments returns n random moments for power cuts. A moment is a number of steps that have begun. Half of them are
+// anywhere; the other half are just before or after a call that matters for durability, which is any except a write
+// or a print.
 func moments(r *rand.Rand, tr *powercut.Trace, n int) []int {
 	turns := tr.Find(func(s powercut.Step) bool { return s.Kind != powercut.Write && s.Kind != powercut.Say })
 	var all []int
@@ -64,10 +66,10 @@ func moments(r *rand.Rand, tr *powercut.Trace, n int) []int {
 	return all
 }
 
-// Put writes the state into a new directory. The caller removes it with Remove.
+// Put writes the state that the cut left into a new directory. The caller removes it with Remove.
 func (c Cut) Put(t *testing.T) (root string) {
 	t.Helper()
-	below := "/dev/shm" // a file system in memory, where no sync waits for a disk
+	below := "/dev/shm" // a file system in memory, where syncs take no time
 	if _, err := os.Stat(below); err != nil {
 		below = t.TempDir()
 	}
@@ -89,7 +91,8 @@ func Remove(t *testing.T, root string) {
 	}
 }
 
-// Keep writes the state to the directory in JOBLEDGER_KEEP, if it is set, so that a failure can be examined.
+// Keep writes the state that the cut left into the directory named by JOBLEDGER_KEEP, if it is set, so that a failure
+// can be examined.
 func (c Cut) Keep(t *testing.T) {
 	t.Helper()
 	dir := os.Getenv("JOBLEDGER_KEEP")

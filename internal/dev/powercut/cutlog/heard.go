@@ -10,20 +10,20 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Heard holds what the process under test had reported (see Teller) up to some point of a trace. The log on disk must
+// Heard is what the process under test had reported (see Teller) up to some point of a trace. The log on disk must
 // agree with it.
 type Heard struct {
 	Durable  events.Sequence
 	Offsets  map[string]events.Sequence
 	Snapshot events.Sequence
 	Key      []byte
-	// everything that was appended under a number: several values if an append was not acknowledged
+	// all records that were appended, by number; several for a number if an append was not acknowledged
 	Written map[events.Sequence][][]byte
 
-	rest []byte // an incomplete line
+	rest []byte // the beginning of a line that the process has not printed completely yet
 }
 
-// Hear parses further output of the process. The output may end in the middle of a line.
+// Hear adds further output of the process, with its reports. The output may end in the middle of a line.
 func (h *Heard) Hear(said []byte) error {
 	if h.Written == nil {
 		h.Offsets, h.Written = map[string]events.Sequence{}, map[events.Sequence][][]byte{}

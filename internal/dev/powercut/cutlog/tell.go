@@ -26,11 +26,11 @@ type Teller struct {
 	out io.Writer
 
 	mu      sync.Mutex
-	offsets map[string]events.Sequence // set since the last append
+	offsets map[string]events.Sequence // offsets that were set since the last append
 	failed  error
 }
 
-// Tell wraps a log. It writes each report at once, in one write.
+// Tell returns log with reports on out. It writes each report at once, in one write.
 func Tell(log store.Log, out io.Writer) *Teller {
 	return &Teller{Log: log, out: out, offsets: map[string]events.Sequence{}}
 }
@@ -43,14 +43,14 @@ func (t *Teller) say(format string, args ...any) {
 	}
 }
 
-// Append appends a batch as store.Log does, and reports it. The commit is done only after the acknowledgement was
-// reported.
+// Append implements store.Log: it appends a batch, and reports it before and after. The commit is done only when the
+// report of the acknowledgement is written. The log uses soon.
 func (t *Teller) Append(b events.Batch, soon bool) store.Commit {
 	var line strings.Builder
 	for i := range b.Records {
 		stored, err := events.AppendRecord(nil, &b.Records[i])
 		if err != nil {
-			break // the log reports the error
+			break // no report is complete then, and the log's own Append returns the error
 		}
 		line.WriteString(" " + hex.EncodeToString(stored))
 	}
@@ -60,7 +60,7 @@ func (t *Teller) Append(b events.Batch, soon bool) store.Commit {
 	t.offsets = map[string]events.Sequence{}
 	t.mu.Unlock()
 	c := &told{Commit: t.Log.Append(b, soon), done: make(chan struct{})}
-	go func() { // ends with the commit
+	go func() { // this goroutine ends when the batch is durable, or its commit has failed
 		defer close(c.done)
 		<-c.Commit.Done()
 		if c.Commit.Err() != nil {
@@ -85,7 +85,7 @@ type told struct {
 
 func (c *told) Done() <-chan struct{} { return c.done }
 
-// SetOffset sets an offset as store.Log does. The offset is reported with the next commit, which makes it durable.
+// SetOffset implements store.Log: it sets an offset. The next commit makes the offset durable, and then it is reported.
 func (t *Teller) SetOffset(consumer string, through events.Sequence) error {
 	err := t.Log.SetOffset(consumer, through)
 	if err == nil {
@@ -96,7 +96,7 @@ func (t *Teller) SetOffset(consumer string, through events.Sequence) error {
 	return err
 }
 
-// SaveSnapshot saves a snapshot as store.Log does, and reports it.
+// SaveSnapshot implements store.Log: it saves a snapshot, and reports it.
 func (t *Teller) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
 	err := t.Log.SaveSnapshot(ctx, s)
 	if err == nil {
@@ -105,7 +105,8 @@ func (t *Teller) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
 	return err
 }
 
-// Key reports the log's key, which the caller has created or read.
+// Key writes the log's key to the report, so that after a power cut a check can demand the same key. The caller has
+// created or read it.
 func (t *Teller) Key(key events.Key) { t.say("key %x", key[:]) }
 
 // Close closes the log, and reports the offsets that the close made durable.

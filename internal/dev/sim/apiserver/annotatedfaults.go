@@ -7,9 +7,9 @@ import (
 )
 
 // AnnotationFaults, followed by the verb of a call, is the annotation with which an object asks for faults:
-// "sim.jobledger.dev/on-patch". The value lists names of faults, separated by spaces. Calls about the object meet them
-// in this order, one each; the last one repeats forever. "too-many-requests none" makes the first call fail, "webhook"
-// every call.
+// "sim.jobledger.dev/on-patch". The value lists names of faults, separated by spaces. Calls about the object get these
+// faults in this order, one each; the last one is repeated for ever. "too-many-requests none" makes the first call
+// fail, "webhook" every call.
 const AnnotationFaults = "sim.jobledger.dev/on-"
 
 // AnnotatedFaults returns a function for [Client.Faults]: a call gets the faults that the annotations of its object
@@ -38,12 +38,12 @@ func (s *Server) AnnotatedFaults() func(Call) Fault {
 	}
 }
 
-// faultNamed returns the fault of that name, or NoFault.
+// faultNamed returns the fault of that name; NoFault if there is none.
 func faultNamed(name string) FaultKind {
 	return FaultKind(max(0, slices.Index(faultNames[:], name)))
 }
 
-// checkAnnotatedFaults refuses an object that asks for an unknown fault.
+// checkAnnotatedFaults returns an error if the annotations of an object ask for an unknown fault.
 func checkAnnotatedFaults(o Object) error {
 	for annotation, value := range o.GetAnnotations() {
 		if !strings.HasPrefix(annotation, AnnotationFaults) {

@@ -10,10 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// another is the name of the client that interferes.
+// another is the name under which the simulated second client, which interferes with calls, writes.
 const another = "someone"
 
-// interfere lets another client change the object of a call, if the fault asks for that.
+// interfere changes the object of a call c just before the call, in the name of another client, if the fault k asks
+// for that.
 func (s *Server) interfere(k FaultKind, c Call) {
 	switch k {
 	case TouchedByAnother:
@@ -25,8 +26,8 @@ func (s *Server) interfere(k FaultKind, c Call) {
 	}
 }
 
-// Touch raises the resource version of an object without a relevant change, like another client's edit of an
-// annotation. A Lease is renewed. Touch does nothing if the object does not exist.
+// Touch raises the resource version of an object without a change that matters, as another client's edit of an
+// annotation does. A Lease is renewed instead. Touch does nothing if the object does not exist.
 func (s *Server) Touch(actor string, k Kind, namespace, name string) {
 	before, ok := s.tables[k].live[Key{namespace, name}]
 	if !ok {
@@ -49,7 +50,7 @@ func (s *Server) Touch(actor string, k Kind, namespace, name string) {
 // AnnotationTouched is the annotation that [Server.Touch] edits.
 const AnnotationTouched = "sim.jobledger.dev/touched"
 
-// replace removes an object at once, and stores a similar one without finalizers under the same name.
+// replace removes an object at once, and stores a similar one under the same name, without finalizers.
 func (s *Server) replace(k Kind, key Key) {
 	before, ok := s.tables[k].live[key]
 	if !ok {
@@ -61,7 +62,7 @@ func (s *Server) replace(k Kind, key Key) {
 	s.commit(request{actor: another, verb: "create"}, nil, after)
 }
 
-// copy stores a similar object named NAME-copy, unless it exists already.
+// copy stores a similar object, named NAME-copy, if no object has that name yet.
 func (s *Server) copy(k Kind, key Key) {
 	original, ok := s.tables[k].live[key]
 	if !ok {
@@ -74,7 +75,7 @@ func (s *Server) copy(k Kind, key Key) {
 	}
 }
 
-// like returns a new object that differs from o only in its identity, and has no annotations that ask for faults.
+// like returns a new object that differs from o only in its identity. It has no annotations that ask for faults.
 func (s *Server) like(o Object) Object {
 	made := clone(o)
 	made.SetUID(s.newUID())

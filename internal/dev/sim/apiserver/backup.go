@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Backup holds everything that a server stored at one moment, like a snapshot of etcd.
+// Backup has everything that a server stored at one moment, like a snapshot of etcd.
 type Backup struct {
 	version uint64
 	tables  map[Kind]*table
@@ -14,7 +14,8 @@ type Backup struct {
 // Version returns the resource version of the backup.
 func (b *Backup) Version() uint64 { return b.version }
 
-// Backup copies the stored state. Stored objects are never changed, so the copy shares them.
+// Backup returns a copy of everything that the server stores. Stored objects are never changed, so the copy shares
+// them.
 func (s *Server) Backup() *Backup {
 	b := &Backup{version: s.version, tables: map[Kind]*table{}}
 	for k, t := range s.tables {
@@ -25,7 +26,7 @@ func (s *Server) Backup() *Backup {
 
 // Restore replaces the stored state by a backup. The resource version goes back, so versions after the backup are
 // assigned a second time. Every watch ends, and requests in flight never arrive. The logs of writes and calls continue,
-// since they are not part of the cluster.
+// because they are not part of the cluster.
 func (s *Server) Restore(b *Backup) {
 	s.version = b.version
 	s.lives++

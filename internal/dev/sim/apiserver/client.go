@@ -11,9 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Client makes calls for one actor. Objects that it takes or returns are copies, which the caller may change.
+// Client makes API calls under one name (actor). The objects that it takes and returns are copies, which the caller may
+// change.
 type Client struct {
-	// Faults, if set, chooses the fault of each call.
+	// Faults returns the fault that a call gets; nil if no call gets one.
 	Faults func(Call) Fault
 
 	server *Server
@@ -21,7 +22,7 @@ type Client struct {
 	next   []Fault
 }
 
-// Client returns a client for actor, the name under which its writes are logged.
+// Client returns a client that makes calls under the name actor.
 func (s *Server) Client(actor string) *Client { return &Client{server: s, actor: actor} }
 
 // Actor returns the client's name.
@@ -51,11 +52,12 @@ func (c *Client) fault(call Call) Fault {
 	return c.Faults(call)
 }
 
-// perform makes one call with its fault, and logs it.
+// perform makes one API call with the fault that it was given, and adds the call to the server's log of calls. effect
+// does the call's work in the server.
 func perform[T any](ctx context.Context, c *Client, call Call, effect func(request) (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
-		return none, err // canceled before it was sent
+		return none, err // ctx ended before the call was sent, so it has no effect
 	}
 	call.Actor = c.actor
 	s, fault := c.server, c.fault(call)
@@ -73,7 +75,7 @@ func perform[T any](ctx context.Context, c *Client, call Call, effect func(reque
 		life := s.lives
 		s.clock.Schedule(s.clock.Now().Add(fault.Delay), "late "+call.String(), func() {
 			if s.lives != life {
-				return // the request was lost: the server was restored from a backup
+				return // the server was restored from a backup meanwhile, which drops late requests
 			}
 			_, err := effect(r)
 			s.calls = append(s.calls, Answered{Call: call, Time: s.clock.Now(), Version: s.version, Err: err})
@@ -83,7 +85,7 @@ func perform[T any](ctx context.Context, c *Client, call Call, effect func(reque
 	return answer, err
 }
 
-// done turns an effect that has no answer into one that perform accepts.
+// done turns an effect that returns no object into the form that perform needs.
 func done(effect func(request) error) func(request) (struct{}, error) {
 	return func(r request) (struct{}, error) { return struct{}{}, effect(r) }
 }
@@ -95,7 +97,7 @@ func (c *Client) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, e
 	return perform(ctx, c, call, func(r request) (*corev1.Pod, error) { return c.server.createPod(r, pod) })
 }
 
-// DeletePod deletes a Pod with its own grace period; uid and resourceVersion are preconditions unless empty.
+// DeletePod deletes a Pod with the grace period in its spec; uid and resourceVersion are preconditions unless empty.
 func (c *Client) DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
 	return c.Delete(ctx, Pods, namespace, name, DeleteOptions{UID: uid, ResourceVersion: resourceVersion})
 }
@@ -114,7 +116,7 @@ func (c *Client) PatchPod(ctx context.Context, namespace, name string, patch []b
 	return perform(ctx, c, call, func(r request) (*corev1.Pod, error) { return c.server.patchPod(r, namespace, name, patch) })
 }
 
-// GetJob reads a Job, past any cache.
+// GetJob reads a Job from the server, not from a cache.
 func (c *Client) GetJob(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
 	call := Call{Verb: "get", Kind: Jobs, Namespace: namespace, Name: name}
 	return perform(ctx, c, call, func(request) (*batchv1.Job, error) {
@@ -125,8 +127,8 @@ func (c *Client) GetJob(ctx context.Context, namespace, name string) (*batchv1.J
 	})
 }
 
-// FindPod lists Pods with the field selector metadata.name=name, past any cache. It returns NotFound if the list is
-// empty.
+// FindPod returns the Pod with this name, from a list with the field selector metadata.name; it reads from the server,
+// not from a cache. It returns NotFound if the list is empty.
 func (c *Client) FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	call := Call{Verb: "list", Kind: Pods, Namespace: namespace, Name: name}
 	return perform(ctx, c, call, func(request) (*corev1.Pod, error) {

@@ -17,15 +17,15 @@ const (
 	defaultKeepFailed    = 1
 )
 
-// CronJob returns the stored CronJob, or nil.
+// CronJob returns the stored CronJob; nil if there is none.
 func (s *Server) CronJob(namespace, name string) *batchv1.CronJob {
 	return lookup[*batchv1.CronJob](s, CronJobs, Key{namespace, name})
 }
 
-// AllCronJobs returns copies of all CronJobs by namespace and name.
+// AllCronJobs returns copies of all CronJobs, sorted by namespace and name.
 func (s *Server) AllCronJobs() []*batchv1.CronJob { return all[*batchv1.CronJob](s, CronJobs) }
 
-// GetCronJob reads a CronJob, past any cache.
+// GetCronJob reads a CronJob from the server, not from a cache.
 func (c *Client) GetCronJob(ctx context.Context, namespace, name string) (*batchv1.CronJob, error) {
 	call := Call{Verb: "get", Kind: CronJobs, Namespace: namespace, Name: name}
 	return perform(ctx, c, call, func(request) (*batchv1.CronJob, error) {
@@ -68,12 +68,13 @@ func (c *Client) DeleteRun(ctx context.Context, namespace, name string, uid type
 	return c.DeleteJob(ctx, namespace, name, uid, metav1.DeletePropagationBackground)
 }
 
-// GetRun reads a Job of a CronJob: [Client.GetJob] under the name that a controller of CronJobs calls.
+// GetRun reads a Job of a CronJob. It is the same as [Client.GetJob], under the name that a controller of CronJobs
+// uses.
 func (c *Client) GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
 	return c.GetJob(ctx, namespace, name)
 }
 
-// createCronJob stores a new CronJob: defaulted, with an empty status and generation 1 (C-010).
+// createCronJob stores a new CronJob, with defaults, an empty status and generation 1 (C-010).
 func (s *Server) createCronJob(r request, in *batchv1.CronJob) (*batchv1.CronJob, error) {
 	cronJob := wireCronJob(in)
 	cronJob.Status = batchv1.CronJobStatus{}

@@ -20,7 +20,7 @@ const maxCronJobName = 52
 
 var cronSpec = field.NewPath("spec")
 
-// validateCronJob refuses new CronJobs that the API server refuses (C-003 to C-009).
+// validateCronJob returns the errors for which the API server refuses a new CronJob (C-003 to C-009).
 func validateCronJob(cronJob *batchv1.CronJob) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&cronJob.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	errs = append(errs, validateCronSpec(&cronJob.Spec, &batchv1.CronJobSpec{})...)
@@ -30,8 +30,8 @@ func validateCronJob(cronJob *batchv1.CronJob) field.ErrorList {
 	return errs
 }
 
-// validateCronJobUpdate validates an update of a CronJob. An unchanged value is accepted even if it breaks a rule that
-// is newer than the value.
+// validateCronJobUpdate returns the errors for which the API server refuses an update of a CronJob. A value that stays
+// the same is accepted, even if it breaks a rule that is newer than the value.
 func validateCronJobUpdate(stored, cronJob *batchv1.CronJob) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&cronJob.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
 	return append(errs, validateCronSpec(&cronJob.Spec, &stored.Spec)...)
@@ -80,7 +80,7 @@ func validateSchedule(s, old *batchv1.CronJobSpec) field.ErrorList {
 
 var zonePart = regexp.MustCompile(`^[A-Za-z0-9._+][A-Za-z0-9._+-]{0,13}$`)
 
-// validateZone checks a time zone (C-007).
+// validateZone checks that a time zone has a valid name, and that the server's zone database has it (C-007).
 func validateZone(name string) field.ErrorList {
 	path := cronSpec.Child("timeZone")
 	if name == "" {
@@ -96,7 +96,7 @@ func validateZone(name string) field.ErrorList {
 	return append(errs, refuseIf(err != nil, path, name, fmt.Sprint(err))...)
 }
 
-// locate is the server's zone database.
+// locate returns a time zone from the server's zone database.
 func locate(name string) (*time.Location, error) {
 	if rules, ok := zones.Find(name); ok {
 		return time.LoadLocationFromTZData(name, rules.TZif)

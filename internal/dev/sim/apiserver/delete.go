@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// DeleteOptions of a delete call. The zero value deletes gracefully, in the background, without preconditions.
+// DeleteOptions are the options of a delete call. The zero value deletes gracefully, in the background, without
+// preconditions.
 type DeleteOptions struct {
 	UID             types.UID                  // precondition; empty for none
 	ResourceVersion string                     // precondition; empty for none
@@ -31,7 +32,8 @@ func (s *Server) delete(r request, k Kind, key Key, opts DeleteOptions) error {
 	after := clone(stored)
 	if stored.GetDeletionTimestamp() != nil {
 		if !shortenGrace(after, opts.GraceSeconds) {
-			return nil // it is being deleted already, and no shorter grace period is asked for
+			// Nothing to do: the object is being deleted already, and the call asks for no shorter grace period.
+			return nil
 		}
 	} else {
 		s.beginDeletion(after, graceOf(stored, opts.GraceSeconds))
@@ -57,8 +59,8 @@ func checkPreconditions(k Kind, stored Object, opts DeleteOptions) error {
 	return nil
 }
 
-// graceOf returns the grace period in seconds. For a pod that is on a node and has not ended it is the asked one, else
-// that of the pod's spec; for all other objects it is 0.
+// graceOf returns the grace period, in seconds, for the deletion of an object. It is 0, except for a pod that is on a
+// node and has not ended: then it is asked or, if asked is nil, the period in the pod's spec.
 func graceOf(stored Object, asked *int64) int64 {
 	pod, ok := stored.(*corev1.Pod)
 	if !ok || pod.Spec.NodeName == "" || PodTerminal(pod) {
@@ -86,8 +88,8 @@ func (s *Server) beginDeletion(o Object, grace int64) {
 	o.SetGeneration(o.GetGeneration() + 1)
 }
 
-// shortenGrace shortens the grace period of an object that is being deleted. It reports whether the asked period is
-// shorter than the present one.
+// shortenGrace shortens the grace period of an object that is being deleted. It reports whether asked is shorter than
+// the present period.
 func shortenGrace(o Object, asked *int64) bool {
 	current := o.GetDeletionGracePeriodSeconds()
 	if asked == nil || current == nil || *asked >= *current {
@@ -100,7 +102,7 @@ func shortenGrace(o Object, asked *int64) bool {
 	return true
 }
 
-// setPropagation sets the finalizer with which the garbage collector carries out a propagation policy.
+// setPropagation sets the finalizer that tells the garbage collector what to do with the objects that o owns.
 func setPropagation(o Object, policy metav1.DeletionPropagation) {
 	finalizers := slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool {
 		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents

@@ -21,7 +21,7 @@ type Call struct {
 	Kind        Kind
 	Namespace   string
 	Name        string    // empty for a create by generateName
-	UID         types.UID // as given by the caller, in a precondition or the object; empty for none
+	UID         types.UID // UID in a precondition or in the object; empty for none
 }
 
 func (c Call) String() string {
@@ -36,15 +36,15 @@ func (c Call) String() string {
 type Answered struct {
 	Call
 	Time    time.Time
-	Version uint64 // the server's version after the call
+	Version uint64 // resource version of the server after the call
 	Fault   Fault
 	Err     error // the error that the caller got
 }
 
-// FaultKind is the way in which a call goes wrong.
+// FaultKind is a way in which a call goes wrong.
 type FaultKind uint8
 
-// The faults.
+// The faults. A call without effect changes nothing in the server.
 const (
 	NoFault           FaultKind = iota
 	TimeoutBefore               // the request is lost: no effect, context.DeadlineExceeded
@@ -57,7 +57,7 @@ const (
 	ConnectionRefused           // the connection could not be made: no effect
 	QuotaExceeded               // 403 "exceeded quota", no effect
 	WebhookDenied               // 403 of an admission webhook, no effect
-	// another client edits the object just before; then the call succeeds, or gets 409 if it names a version
+	// another client edits the object just before the call, which then succeeds, or gets 409 if it names a version
 	TouchedByAnother
 	ReplacedByAnother // another client just before replaces the object by a new one of the same name
 	CopiedByAnother   // another client just before creates a similar object, named NAME-copy
@@ -78,7 +78,7 @@ type Fault struct {
 	Delay      time.Duration // of TimeoutLate: the time until the effect
 }
 
-// refusal returns the error of a fault that prevents the effect of the call; nil for other faults.
+// refusal returns the error of a fault that prevents the effect of a call; nil for all other faults.
 func (f Fault) refusal(c Call) error {
 	switch f.Kind {
 	case TooManyRequests:
@@ -101,7 +101,7 @@ func (f Fault) refusal(c Call) error {
 	return nil
 }
 
-// hidden returns the error of a fault after which the call has its effect, but the caller gets an error; nil for other
+// hidden returns the error of a fault by which the call takes effect but the caller gets an error; nil for all other
 // faults.
 func (f Fault) hidden(c Call) error {
 	switch f.Kind {
@@ -119,8 +119,8 @@ var errServer = apierrors.NewInternalError(errText("etcdserver: leader changed")
 // timedOut returns the error that a client gets if no answer arrives.
 func timedOut(c Call) error { return fmt.Errorf("%s %s: %w", c.Verb, c.Kind, context.DeadlineExceeded) }
 
-// fits reports whether a fault can happen to a call. Faults that separate the effect from the answer need a call that
-// writes, and so does a webhook. Quota refuses only creations. Another client can interfere only with an object that
+// fits reports whether a fault can happen to a call. A fault by which effect and answer differ needs a call that
+// writes, and so does a webhook. A quota refuses only creates. Another client can interfere only with an object that
 // exists.
 func (k FaultKind) fits(c Call) bool {
 	read := c.Verb == "get" || c.Verb == "list"
@@ -135,12 +135,12 @@ func (k FaultKind) fits(c Call) bool {
 	return true
 }
 
-// Rates maps kinds of faults to probabilities; a missing kind never happens. The sum should be at most 1. With
-// {ServerError: 0.1} every tenth call fails with 500.
+// Rates has the probabilities of kinds of faults; a missing kind never happens. Their sum should be at most 1. With
+// {ServerError: 0.1} every tenth call gets a 500, on average.
 type Rates map[FaultKind]float64
 
-// SeededFaults returns a function for [Client.Faults] that draws a fault for each call from rng. Delays and Retry-After
-// are at most maxWait.
+// SeededFaults returns a function for [Client.Faults] that chooses a fault for each call at random, from rng. Delays
+// and Retry-After are at most maxWait.
 func SeededFaults(rng *rand.Rand, rates Rates, maxWait time.Duration) func(Call) Fault {
 	return func(c Call) Fault {
 		draw := rng.Float64()

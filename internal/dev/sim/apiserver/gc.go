@@ -14,8 +14,8 @@ const (
 	ActorNamespaceController = "namespace-controller"
 )
 
-// GarbageCollector models the ownership garbage collector for Jobs that CronJobs own, and for Pods and their groups
-// that Jobs own. Each step makes at most one write.
+// GarbageCollector simulates the garbage collector for owned objects: Jobs of a CronJob, and Pods and their groups of a
+// Job. Each step makes at most one write.
 type GarbageCollector struct {
 	server *Server
 	rest   rest
@@ -24,7 +24,7 @@ type GarbageCollector struct {
 // GarbageCollector returns the server's garbage collector.
 func (s *Server) GarbageCollector() *GarbageCollector { return &GarbageCollector{server: s} }
 
-// Step does the next due action; it reports whether there was one.
+// Step makes the next write that is due; it reports whether there was one.
 func (g *GarbageCollector) Step() bool { return g.rest.unless(g.server, g.step) }
 
 func (g *GarbageCollector) step() bool {
@@ -42,8 +42,8 @@ func (g *GarbageCollector) step() bool {
 	return g.collect()
 }
 
-// orphan handles an owner that was deleted with the policy Orphan. It removes the owner reference from the next
-// dependent; when there are none left, it removes the finalizer from the owner.
+// orphan does one step for an owner that was deleted with the policy Orphan: it removes the owner reference from the
+// next dependent, or, if no dependent is left, the finalizer from the owner.
 func (g *GarbageCollector) orphan(owner Object) bool {
 	for _, o := range g.dependents(owner) {
 		after := clone(o)
@@ -54,8 +54,8 @@ func (g *GarbageCollector) orphan(owner Object) bool {
 	return g.dropFinalizer(owner, metav1.FinalizerOrphanDependents)
 }
 
-// foreground handles an owner that was deleted with the policy Foreground. It deletes the next dependent, and removes
-// the finalizer from the owner when no remaining dependent has blockOwnerDeletion.
+// foreground does one step for an owner that was deleted with the policy Foreground: it deletes the next dependent.
+// When no dependent with blockOwnerDeletion is left, it removes the owner's finalizer.
 func (g *GarbageCollector) foreground(owner Object) bool {
 	blocked := false
 	for _, o := range g.dependents(owner) {
@@ -69,7 +69,8 @@ func (g *GarbageCollector) foreground(owner Object) bool {
 	return !blocked && g.dropFinalizer(owner, metav1.FinalizerDeleteDependents)
 }
 
-// collect deletes the next object whose owners are all gone. Owners of kinds that are not modelled count as existing.
+// collect deletes the next object whose owners are all gone. Owners of kinds that this simulation does not have count
+// as existing.
 func (g *GarbageCollector) collect() bool {
 	owners := map[types.UID]bool{}
 	for _, k := range []Kind{CronJobs, Jobs} {

@@ -12,12 +12,12 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// ListWorkloads lists all Workloads of a namespace, past any cache.
+// ListWorkloads lists all Workloads of a namespace, from the server and not from a cache.
 func (c *Client) ListWorkloads(ctx context.Context, namespace string) ([]v1alpha2.Workload, error) {
 	return listGroups[v1alpha2.Workload](ctx, c, Workloads, namespace)
 }
 
-// ListPodGroups lists all PodGroups of a namespace, past any cache.
+// ListPodGroups lists all PodGroups of a namespace, from the server and not from a cache.
 func (c *Client) ListPodGroups(ctx context.Context, namespace string) ([]v1alpha2.PodGroup, error) {
 	return listGroups[v1alpha2.PodGroup](ctx, c, PodGroups, namespace)
 }
@@ -37,7 +37,7 @@ func listGroups[T any, P interface {
 	})
 }
 
-// GetWorkload reads a Workload, past any cache.
+// GetWorkload reads a Workload from the server, not from a cache.
 func (c *Client) GetWorkload(ctx context.Context, namespace, name string) (*v1alpha2.Workload, error) {
 	call := Call{Verb: "get", Kind: Workloads, Namespace: namespace, Name: name}
 	return perform(ctx, c, call, func(request) (*v1alpha2.Workload, error) {

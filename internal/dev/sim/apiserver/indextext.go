@@ -9,15 +9,15 @@ import (
 // indexRange is a range of completion indexes, both ends included: "3-5" is {3, 5}.
 type indexRange struct{ first, last int32 }
 
-// parseIndexText parses the text of an index set, such as "0,2-4", as strictly as the API server (J-233). Elements are
-// x or x-y with x < y, separated by commas. Indexes must increase and be below completions. Empty text is the empty
+// parseIndexText parses a set of completion indexes, such as "0,2-4", as strictly as the API server (J-233). Elements
+// are x or x-y with x < y, separated by commas. Indexes must increase and be below completions. Empty text is the empty
 // set.
 func parseIndexText(text string, completions int32) ([]indexRange, error) {
 	if text == "" {
 		return nil, nil
 	}
 	var out []indexRange
-	next := int32(0) // the smallest index that is allowed now
+	next := int32(0) // indexes must ascend: the next one must be at least next
 	for fragment := range strings.SplitSeq(text, ",") {
 		first, last, dashed := strings.Cut(fragment, "-")
 		if !dashed {
@@ -54,8 +54,8 @@ func parseIndex(text string, completions int32) (int32, error) {
 	return int32(n), nil
 }
 
-// IndexSet returns the indexes in an index text of a status. It returns an error for text that the API server would
-// refuse.
+// IndexSet parses a set of completion indexes in a status, such as "0,2-4". It returns an error for text that the API
+// server would refuse.
 func IndexSet(text string, completions int32) (map[int32]bool, error) {
 	ranges, err := parseIndexText(text, completions)
 	if err != nil {
@@ -70,7 +70,7 @@ func IndexSet(text string, completions int32) (map[int32]bool, error) {
 	return set, nil
 }
 
-// overlap returns the first index that is in both lists.
+// overlap returns the first index that is in both lists, and whether there is one.
 func overlap(a, b []indexRange) (int32, bool) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		if first := max(a[i].first, b[j].first); first <= min(a[i].last, b[j].last) {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// createJob stores a new Job: defaulted, with its generated selector, an empty status and generation 1.
+// createJob stores a new Job, with defaults, its generated selector, an empty status and generation 1.
 func (s *Server) createJob(r request, in *batchv1.Job) (*batchv1.Job, error) {
 	job := wireJob(in)
 	job.Status = batchv1.JobStatus{}
@@ -39,7 +39,7 @@ func (s *Server) create(r request, o Object, prepare func(), validate func() fie
 	if o.GetResourceVersion() != "" {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: "resourceVersion should not be set on objects to be created",
-		}} // the real server, too, answers with 500 and no reason
+		}} // like the real server: code 500, without a reason
 	}
 	if generated {
 		o.SetName(s.generateName(o.GetGenerateName()))
@@ -100,7 +100,7 @@ func (s *Server) updateJobStatus(r request, in *batchv1.Job) (*batchv1.Job, erro
 	return s.update(r, stored, job).(*batchv1.Job).DeepCopy(), nil
 }
 
-// errModified is the message of the 409 for an update with an old resource version.
+// errModified is the text of the 409 answer to an update with an old resource version.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
 // beginUpdate returns the stored Job and a completed copy of the sent one. It refuses an update without a resource
@@ -115,8 +115,8 @@ func (s *Server) beginUpdate(in *batchv1.Job) (stored, job *batchv1.Job, err err
 	return o.(*batchv1.Job), job, nil
 }
 
-// replaces returns the stored object that an update replaces, and completes the sent one. It returns a conflict if the
-// sent one has another UID or resource version.
+// replaces returns the stored object that an update replaces, and fills in fields that a client may leave out. If the
+// sent object has another UID or resource version, it returns a conflict.
 func (s *Server) replaces(k Kind, sent Object) (stored Object, err error) {
 	stored, err = s.get(k, keyOf(sent))
 	if err != nil {
@@ -137,7 +137,7 @@ func uidConflict(k Kind, name string, sent, stored types.UID) error {
 		errText(fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, stored)))
 }
 
-// keepSystemFields copies fields from the stored object that a client may omit in an update or cannot change.
+// keepSystemFields copies into the sent object what a client may omit in an update, or cannot change.
 func keepSystemFields(stored, sent Object) {
 	if sent.GetUID() == "" {
 		sent.SetUID(stored.GetUID())

@@ -61,7 +61,7 @@ func defaultPodConditions(policy *batchv1.PodFailurePolicy) {
 	}
 }
 
-// defaultPodSpec sets the defaults that a Job controller or the model's kubelet reads.
+// defaultPodSpec sets those defaults of a pod's spec that a Job controller or the simulated kubelet reads.
 func defaultPodSpec(spec *corev1.PodSpec) {
 	if spec.RestartPolicy == "" {
 		spec.RestartPolicy = corev1.RestartPolicyAlways

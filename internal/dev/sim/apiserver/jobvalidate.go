@@ -21,8 +21,8 @@ const (
 
 func labelSet(l map[string]string) labels.Set { return labels.Set(l) }
 
-// validateJob refuses a new Job that the API server would refuse. It checks the fields that a test may get wrong by
-// accident.
+// validateJob returns the errors for which the API server would refuse a new Job. It checks the fields that a test may
+// get wrong by accident.
 func validateJob(job *batchv1.Job) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&job.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	spec := field.NewPath("spec")
@@ -130,7 +130,7 @@ func validateManagedBy(name string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateJobUpdate refuses changes of immutable fields (J-013).
+// validateJobUpdate returns an error for each changed field that is immutable (J-013).
 func validateJobUpdate(stored, job *batchv1.Job) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&job.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
 	path, old, s := field.NewPath("spec"), &stored.Spec, &job.Spec

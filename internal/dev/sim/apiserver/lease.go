@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// GetLease reads a Lease, past any cache.
+// GetLease reads a Lease from the server, not from a cache.
 func (c *Client) GetLease(ctx context.Context, namespace, name string) (*coordinationv1.Lease, error) {
 	call := Call{Verb: "get", Kind: Leases, Namespace: namespace, Name: name}
 	return perform(ctx, c, call, func(request) (*coordinationv1.Lease, error) {
@@ -50,7 +50,7 @@ func (c *Client) UpdateLease(ctx context.Context, in *coordinationv1.Lease) (*co
 	})
 }
 
-// validateLease refuses an invalid name, and a duration that is not positive.
+// validateLease returns an error for an invalid name, and for a duration that is not positive.
 func validateLease(lease *coordinationv1.Lease) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&lease.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	if s := lease.Spec.LeaseDurationSeconds; s != nil && *s <= 0 {

@@ -11,12 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// actorLoad is the actor of loaded objects in the log of writes.
+// actorLoad is the name that the log of writes gives to objects that a test loads into the server.
 const actorLoad = "loader"
 
-// Load stores an object as if it had existed before the test: its UID, times, finalizers and status stay as given, and
+// Load stores an object as if it had existed before the test. Its UID, times, finalizers and status stay as given, and
 // nothing is validated. Load adds only what every stored object has: a UID, a creation time, the defaults of its kind,
-// and its namespace. It refuses a kind that is not modelled, a name that exists, and unknown faults.
+// and its namespace. It returns an error for a kind that the server does not know, a name that exists, and unknown
+// faults.
 func (s *Server) Load(in runtime.Object) error {
 	kind, ok := modelled(in)
 	if !ok {
@@ -80,6 +81,7 @@ func withDefaults(o Object) Object {
 		}
 		return pod
 	}
-	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // stored objects do not carry their kind
+	// Remove the TypeMeta, because stored objects have none
+	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return o
 }

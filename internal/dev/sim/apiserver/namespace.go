@@ -37,8 +37,8 @@ func (s *Server) deleteNamespace(actor, name string) error {
 	return nil
 }
 
-// admitInto refuses the creation of an object in a namespace that is absent (404) or terminating (403 with the cause
-// NamespaceTerminating).
+// admitInto returns an error for the creation of an object in a namespace that does not exist (404) or is being deleted
+// (403 with the cause NamespaceTerminating).
 func (s *Server) admitInto(k Kind, namespace, name string) error {
 	stored, err := s.get(Namespaces, Key{Name: namespace})
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Server) admitInto(k Kind, namespace, name string) error {
 	return refused
 }
 
-// errText is an error whose text is copied from the real server, so linters for error texts do not apply.
+// errText is an error with a text copied from the real server, so linters for error texts do not apply.
 type errText string
 
 func (e errText) Error() string { return string(e) }

@@ -12,7 +12,7 @@ func (s *Server) NamespaceController() *NamespaceController {
 	return &NamespaceController{server: s}
 }
 
-// Step does the next due action; it reports whether there was one.
+// Step makes the next write that is due; it reports whether there was one.
 func (n *NamespaceController) Step() bool { return n.rest.unless(n.server, n.step) }
 
 func (n *NamespaceController) step() bool {
@@ -24,7 +24,8 @@ func (n *NamespaceController) step() bool {
 	return false
 }
 
-// empty deletes the next object of a namespace, or the namespace if it is empty.
+// empty deletes the next object in a terminating namespace, or, if none is left, the namespace itself. It returns
+// whether it did something.
 func (n *NamespaceController) empty(name string, ns Object) bool {
 	r := request{actor: ActorNamespaceController, verb: "delete"}
 	left := false
@@ -40,7 +41,7 @@ func (n *NamespaceController) empty(name string, ns Object) bool {
 		}
 	}
 	if left {
-		return false // an object still has a grace period or a finalizer
+		return false // nothing to do: an object still has a grace period or a finalizer
 	}
 	n.server.commit(r, ns, nil)
 	return true

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// Kind is a resource this server knows, by its plural name.
+// Kind is a kind of object that this server knows, by its plural name.
 type Kind string
 
 // The resources.
@@ -30,7 +30,7 @@ const (
 	Leases     Kind = "leases"
 )
 
-// kinds lists the kinds in a fixed order.
+// kinds lists all kinds of objects that the server has.
 var kinds = []Kind{Namespaces, CronJobs, Jobs, Pods, Workloads, PodGroups, Leases}
 
 // Object is a stored object: a *corev1.Namespace, *batchv1.CronJob, *batchv1.Job, *corev1.Pod, *coordinationv1.Lease,
@@ -61,7 +61,7 @@ func KindOf(o Object) Kind {
 	return k
 }
 
-// modelled returns the resource of o, and whether the server knows it.
+// modelled returns the kind of o. The result is false if this server does not have that kind.
 func modelled(o runtime.Object) (Kind, bool) {
 	switch o.(type) {
 	case *corev1.Namespace:
@@ -124,21 +124,21 @@ func (k Kind) groupKind() schema.GroupKind {
 
 func clone[T Object](o T) T { return o.DeepCopyObject().(T) }
 
-// message is a type with a protobuf encoding.
+// message is a type that can be encoded as protobuf.
 type message interface {
 	Marshal() ([]byte, error)
 	Unmarshal([]byte) error
 }
 
-// wire copies in to out as if it arrived over the network: through protobuf, with times cut to seconds and without
-// TypeMeta.
+// wire copies in to out as if it had been sent over the network: encoded as protobuf, with times in whole seconds,
+// and without TypeMeta.
 func wire[T message](in, out T) T {
 	raw, err := in.Marshal()
 	if err == nil {
 		err = out.Unmarshal(raw)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("encode %T: %v", in, err)) // these types always encode
+		panic(fmt.Sprintf("encode %T: %v", in, err)) // no error is possible for these types
 	}
 	return out
 }

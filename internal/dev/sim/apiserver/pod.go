@@ -48,7 +48,8 @@ func (s *Server) patchPod(r request, namespace, name string, patch []byte) (*cor
 	}
 	keepSystemFields(stored, pod)
 	pod.Generation = stored.Generation
-	pod.Status = *stored.Status.DeepCopy() // a patch of the pod cannot change its status; that is a subresource
+	// Keep the stored status: it is a subresource, which a patch of the pod cannot change.
+	pod.Status = *stored.Status.DeepCopy()
 	errs := apivalidation.ValidateObjectMetaUpdate(&pod.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
 	errs = append(errs, validateFinalizers(pod.Finalizers, field.NewPath("metadata", "finalizers"))...)
 	if !equality.Semantic.DeepEqual(pod.Spec, stored.Spec) {
@@ -127,7 +128,7 @@ func (s *Server) updatePodStatus(r request, namespace, name string, uid types.UI
 	}
 	status := stored.Status.DeepCopy()
 	change(status)
-	pod := new(*stored) // shares the unchanged fields
+	pod := new(*stored) // a shallow copy, which shares the unchanged fields with the stored Pod
 	pod.Status = corev1.PodStatus{}
 	wire(status, &pod.Status)
 	if PodTerminal(stored) && pod.Status.Phase != stored.Status.Phase {
@@ -164,7 +165,7 @@ func patchedUID(patch []byte) types.UID {
 		} `json:"metadata"`
 	}
 	if json.Unmarshal(patch, &p) != nil {
-		return "" // applying the patch will report the error
+		return "" // a malformed patch names no UID; the error is reported when the patch is applied
 	}
 	return p.Metadata.UID
 }

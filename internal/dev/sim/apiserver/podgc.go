@@ -6,24 +6,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodGC models the pod garbage collector: it fails and removes Pods whose node is gone, and Pods that were deleted
-// before they got a node. Each step makes at most one write.
+// PodGC simulates the pod garbage collector: it sets Pods whose node is gone to Failed and removes them, and it removes
+// Pods that were deleted before they got a node. Each step makes at most one write.
 type PodGC struct {
 	server *Server
 	lost   map[string]bool
 	rest   rest
 }
 
-// PodGC returns a pod garbage collector that knows no lost node.
+// PodGC returns a pod garbage collector; no node is gone yet.
 func (s *Server) PodGC() *PodGC { return &PodGC{server: s, lost: map[string]bool{}} }
 
-// LoseNode reports that a node is gone for good.
+// LoseNode tells the collector that a node is gone for good.
 func (g *PodGC) LoseNode(name string) {
 	g.lost[name] = true
 	g.rest = rest{}
 }
 
-// Step does the next due action; it reports whether there was one.
+// Step makes the next write that is due; it reports whether there was one.
 func (g *PodGC) Step() bool { return g.rest.unless(g.server, g.step) }
 
 func (g *PodGC) step() bool {

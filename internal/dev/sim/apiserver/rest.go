@@ -1,13 +1,13 @@
 package apiserver
 
-// rest remembers that a simulated controller, such as the garbage collector, had nothing to do. Such a controller
-// depends only on stored objects, so it has nothing to do until one changes.
-type rest struct{ changes uint64 } // Server.changes at that moment; 0 for never
+// rest remembers that a simulated controller, such as the garbage collector, had nothing to do. What it does depends
+// only on stored objects, so until one of them changes there is nothing to do.
+type rest struct{ changes uint64 } // value of Server.changes at that moment; 0 for never
 
-// unless calls step, except if nothing was changed since a step had nothing to do. It reports whether step did
-// something.
+// unless calls step, and returns whether step did something. If nothing was stored since the last step that did
+// nothing, it returns false without calling step.
 func (r *rest) unless(s *Server, step func() bool) bool {
-	if r.changes == s.changes { // changes is never 0, because New stores a namespace
+	if r.changes == s.changes { // r.changes is 0 at first; s.changes never is, because New stores a namespace
 		return false
 	}
 	if step() {

@@ -22,11 +22,11 @@ type Config struct {
 	Rand *rand.Rand
 }
 
-// Server is the simulated API server. The package comment describes it.
+// Server is the simulated API server; the package comment describes it.
 type Server struct {
 	clock   *clock.Clock
 	rand    *rand.Rand
-	version uint64 // of the newest write
+	version uint64 // resource version of the newest write
 	born    uint64 // number of objects created; makes UIDs unique
 	touched uint64 // number of edits by [Server.Touch]
 	lives   uint64 // how often a backup was restored
@@ -39,10 +39,10 @@ type Server struct {
 	calls  []Answered
 }
 
-// table holds the objects of one kind, and all watch events about them.
+// table has the objects of one kind, and all watch events about them.
 type table struct {
 	live      map[Key]Object
-	order     []Object // the values of live, by namespace and name
+	order     []Object // the values of live, sorted by namespace and name
 	events    []Event
 	compacted uint64 // a watch that starts before this version gets 410
 }
@@ -54,7 +54,7 @@ func New(cfg Config) *Server {
 		s.tables[k] = &table{live: map[Key]Object{}}
 	}
 	if _, err := s.createNamespace("kube-apiserver", metav1.NamespaceDefault); err != nil {
-		panic(err) // an empty server refuses no namespace
+		panic(err) // no error is possible: an empty server accepts any namespace
 	}
 	return s
 }
@@ -65,37 +65,37 @@ func (s *Server) Version() uint64 { return s.version }
 // Clock returns the clock that the server reads.
 func (s *Server) Clock() *clock.Clock { return s.clock }
 
-// now returns the present time as it is stored.
+// now returns the present time in the precision of stored objects: whole seconds.
 func (s *Server) now() metav1.Time { return metav1.NewTime(s.clock.Now()).Rfc3339Copy() }
 
-// Job returns the stored Job, or nil.
+// Job returns the stored Job; nil if there is none.
 func (s *Server) Job(namespace, name string) *batchv1.Job {
 	return lookup[*batchv1.Job](s, Jobs, Key{namespace, name})
 }
 
-// Pod returns the stored Pod, or nil.
+// Pod returns the stored Pod; nil if there is none.
 func (s *Server) Pod(namespace, name string) *corev1.Pod {
 	return lookup[*corev1.Pod](s, Pods, Key{namespace, name})
 }
 
-// Namespace returns the stored Namespace, or nil.
+// Namespace returns the stored Namespace; nil if there is none.
 func (s *Server) Namespace(name string) *corev1.Namespace {
 	return lookup[*corev1.Namespace](s, Namespaces, Key{Name: name})
 }
 
-// AllJobs returns copies of all Jobs by namespace and name.
+// AllJobs returns copies of all Jobs, sorted by namespace and name.
 func (s *Server) AllJobs() []*batchv1.Job { return all[*batchv1.Job](s, Jobs) }
 
-// AllPods returns copies of all Pods by namespace and name.
+// AllPods returns copies of all Pods, sorted by namespace and name.
 func (s *Server) AllPods() []*corev1.Pod { return all[*corev1.Pod](s, Pods) }
 
-// StoredJobs returns the stored Jobs themselves, by namespace and name. They must not be changed.
+// StoredJobs returns the stored Jobs themselves, sorted by namespace and name. They must not be changed.
 func (s *Server) StoredJobs() []*batchv1.Job { return stored[*batchv1.Job](s, Jobs) }
 
-// StoredPods returns the stored Pods themselves, by namespace and name. They must not be changed.
+// StoredPods returns the stored Pods themselves, sorted by namespace and name. They must not be changed.
 func (s *Server) StoredPods() []*corev1.Pod { return stored[*corev1.Pod](s, Pods) }
 
-// PodsOf returns copies of the Pods whose controller owner has the given UID, by namespace and name.
+// PodsOf returns copies of the Pods that the Job with this UID controls, sorted by namespace and name.
 func (s *Server) PodsOf(job types.UID) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, o := range s.sorted(Pods) {
@@ -132,11 +132,11 @@ func stored[T Object](s *Server, k Kind) []T {
 	return out
 }
 
-// sorted returns the stored objects themselves, by namespace and name. The slice belongs to the table, and is valid
-// until the next write.
+// sorted returns the stored objects of a kind themselves, sorted by namespace and name. The slice belongs to the table,
+// and is valid until the next write.
 func (s *Server) sorted(k Kind) []Object { return s.tables[k].order }
 
-// put stores an object under its key.
+// put stores an object under its key; it replaces an earlier version.
 func (t *table) put(o Object) {
 	key := keyOf(o)
 	t.live[key] = o
@@ -174,7 +174,7 @@ func compareKeys(a, b Key) int {
 	}
 }
 
-// newUID draws a UID. It contains the number of objects created so far, so no two are equal.
+// newUID returns a random UID. It contains the number of objects created so far, so no two are equal.
 func (s *Server) newUID() types.UID {
 	s.born++
 	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x",

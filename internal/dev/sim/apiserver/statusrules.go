@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// statusUpdate is a status update that is to be validated. sent has the spec of stored, since clients cannot change it
-// (J-207).
+// statusUpdate is an update of a Job's status that is to be validated. sent has the spec of stored, because clients
+// cannot change it by such an update (J-207).
 type statusUpdate struct{ stored, sent *batchv1.Job }
 
 // statusRule is one of the rules of status updates (J-206 to J-238). If applies is nil, the rule always applies.
@@ -17,8 +17,8 @@ type statusRule struct {
 	check   func(statusUpdate) field.ErrorList
 }
 
-// statusRules lists the rules in the order of the contract. Two rules are checked elsewhere: J-207 where an update is
-// begun, J-233 where index texts are parsed.
+// statusRules lists the rules in the order of the contract. Two rules are checked elsewhere: J-207 where an update
+// begins, J-233 where texts of index sets are parsed.
 var statusRules = []statusRule{
 	{"J-206", nil, metadataUnchanged},
 	{"J-208", nil, countersNotNegative},
@@ -48,7 +48,7 @@ var statusRules = []statusRule{
 	{"J-232", anyChanged(completedIndexes, failedIndexes), indexSetsDisjoint},
 }
 
-// validateStatusUpdate checks an update of the status subresource by all rules.
+// validateStatusUpdate returns the errors of an update of the status subresource, by all rules.
 func validateStatusUpdate(stored, sent *batchv1.Job) field.ErrorList {
 	u := statusUpdate{stored, sent}
 	var errs field.ErrorList
@@ -60,10 +60,12 @@ func validateStatusUpdate(stored, sent *batchv1.Job) field.ErrorList {
 	return errs
 }
 
-// part returns a field of a Job's status or a condition. Some rules apply only if certain parts change.
+// part is a function that returns one field, or one condition, of a Job's status. Some rules apply only to updates
+// that change certain parts.
 type part func(*batchv1.Job) any
 
-// anyChanged makes a rule apply if one of the parts differs between stored and sent.
+// anyChanged returns a function that reports whether an update changes at least one of the parts. It is the condition
+// of rules that apply only then.
 func anyChanged(parts ...part) func(statusUpdate) bool {
 	return func(u statusUpdate) bool {
 		for _, of := range parts {
@@ -104,7 +106,7 @@ func (u statusUpdate) was(kind batchv1.JobConditionType) bool {
 	return conditionTrue(&u.stored.Status, kind)
 }
 
-// refuseIf returns the error if bad is true.
+// refuseIf returns, if bad is true, the error that the field at path has this value, because of why.
 func refuseIf(bad bool, path *field.Path, value any, why string) field.ErrorList {
 	if !bad {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// metadataUnchanged (J-206): the update carries a resource version; name, namespace, UID, creation and deletion times
-// are as stored; a Job that is being deleted gets no new finalizer.
+// metadataUnchanged checks (J-206) that the update has a resource version, and that name, namespace, UID, creation and
+// deletion times are as stored. A Job that is being deleted gets no new finalizer.
 func metadataUnchanged(u statusUpdate) field.ErrorList {
 	return apivalidation.ValidateObjectMetaUpdate(&u.sent.ObjectMeta, &u.stored.ObjectMeta, field.NewPath("metadata"))
 }
 
-// countersNotNegative (J-208): active, succeeded, failed, ready and terminating are at least 0.
+// countersNotNegative checks (J-208) that active, succeeded, failed, ready and terminating are at least 0.
 func countersNotNegative(u statusUpdate) field.ErrorList {
 	s := &u.sent.Status
 	var errs field.ErrorList
@@ -33,7 +33,8 @@ func countersNotNegative(u statusUpdate) field.ErrorList {
 	return errs
 }
 
-// uncountedUIDsDistinct (J-209): no uncounted UID is empty, none appears twice within or across the two lists.
+// uncountedUIDsDistinct checks (J-209) that in the two lists of uncountedTerminatedPods no UID is empty, and none
+// appears twice.
 func uncountedUIDsDistinct(u statusUpdate) field.ErrorList {
 	lists := u.sent.Status.UncountedTerminatedPods
 	if lists == nil {
@@ -60,19 +61,19 @@ func uncountedUIDsDistinct(u statusUpdate) field.ErrorList {
 	return errs
 }
 
-// readyWithinActive (J-210): ready is at most active.
+// readyWithinActive checks (J-210) that ready is at most active.
 func readyWithinActive(u statusUpdate) field.ErrorList {
 	s := &u.sent.Status
 	return refuseIf(s.Ready != nil && *s.Ready > s.Active, statusPath.Child("ready"), s.Ready, "cannot set more ready pods than active")
 }
 
-// failedNeverDecreases (J-211): the counter of failed pods does not go down.
+// failedNeverDecreases checks (J-211) that the counter of failed pods does not go down.
 func failedNeverDecreases(u statusUpdate) field.ErrorList {
 	return refuseIf(u.sent.Status.Failed < u.stored.Status.Failed, statusPath.Child("failed"), u.sent.Status.Failed, "cannot decrease")
 }
 
-// succeededDecreasesOnlyElastic (J-212): the counter of succeeded pods does not go down, except in an Indexed Job with
-// completions equal to its parallelism.
+// succeededDecreasesOnlyElastic checks (J-212) that the counter of succeeded pods does not go down, except in an
+// Indexed Job with completions equal to its parallelism.
 func succeededDecreasesOnlyElastic(u statusUpdate) field.ErrorList {
 	spec := &u.stored.Spec
 	elastic := isIndexed(spec) && spec.Completions != nil && spec.Parallelism != nil && *spec.Completions == *spec.Parallelism
@@ -80,8 +81,8 @@ func succeededDecreasesOnlyElastic(u statusUpdate) field.ErrorList {
 		statusPath.Child("succeeded"), u.sent.Status.Succeeded, "cannot decrease")
 }
 
-// completedIndexesWellFormed (J-230, J-233): completedIndexes is the text of an index set, and only an Indexed Job has
-// any.
+// completedIndexesWellFormed checks (J-230, J-233) that completedIndexes is a valid set of indexes, and that only an
+// Indexed Job has any.
 func completedIndexesWellFormed(u statusUpdate) field.ErrorList {
 	text, path := u.sent.Status.CompletedIndexes, statusPath.Child("completedIndexes")
 	if text == "" {
@@ -93,8 +94,8 @@ func completedIndexesWellFormed(u statusUpdate) field.ErrorList {
 	return indexTextError(u, path, text)
 }
 
-// failedIndexesWellFormed (J-231, J-233): failedIndexes is nil without backoffLimitPerIndex, else the text of an index
-// set.
+// failedIndexesWellFormed checks (J-231, J-233) that failedIndexes is nil without backoffLimitPerIndex, and otherwise a
+// valid set of indexes.
 func failedIndexesWellFormed(u statusUpdate) field.ErrorList {
 	text, path := u.sent.Status.FailedIndexes, statusPath.Child("failedIndexes")
 	switch {
@@ -121,7 +122,8 @@ func completionsOf(u statusUpdate) int32 {
 	return *u.stored.Spec.Completions
 }
 
-// indexSetsDisjoint (J-232): no index is both completed and failed. Invalid texts are left to J-230 and J-231.
+// indexSetsDisjoint checks (J-232) that no index is both completed and failed. Invalid texts are reported by J-230 and
+// J-231.
 func indexSetsDisjoint(u statusUpdate) field.ErrorList {
 	s := &u.sent.Status
 	if s.FailedIndexes == nil {

@@ -10,12 +10,12 @@ import (
 
 // Event is one write, as a watch delivers it.
 type Event struct {
-	Version uint64 // its resource version
+	Version uint64 // resource version of the write
 	Type    watch.EventType
 	Object  Object
 }
 
-// List is the answer to a list call: the objects by namespace and name, and the version of the list.
+// List is the answer to a list call: the objects, sorted by namespace and name, and the resource version of the list.
 type List struct {
 	Kind    Kind
 	Version uint64
@@ -31,8 +31,8 @@ func (s *Server) List(k Kind) List {
 	return list
 }
 
-// ListStale returns the objects of a kind as they were at a resource version, like a watch cache that lags behind. A
-// version in the future gives the present objects.
+// ListStale returns the objects of a kind as they were at the resource version at, like an API server's watch cache
+// that lags behind. A version in the future gives the present objects.
 func (s *Server) ListStale(k Kind, at uint64) List {
 	if at >= s.version {
 		return s.List(k)
@@ -79,13 +79,13 @@ func expired(from, compacted uint64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", from, compacted))
 }
 
-// Cursor is one watch. Its reader calls Next whenever it likes, and gets one event each time.
+// Cursor is one watch: how far its reader has read. The reader calls Next, and gets one event each time.
 type Cursor struct {
 	server *Server
 	kind   Kind
 	next   int    // index of the next event in table.events
-	at     uint64 // version of the last event taken, or the version at which the watch began
-	life   uint64 // Server.lives when the watch began
+	at     uint64 // version of the last event that was read, or version at which the watch began
+	life   uint64 // value of Server.lives when the watch began
 	cut    bool
 }
 

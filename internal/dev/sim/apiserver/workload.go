@@ -19,12 +19,12 @@ import (
 
 const beta = "scheduling.k8s.io/v1beta1"
 
-// ReadWorkload reads a Workload, past any cache.
+// ReadWorkload reads a Workload from the server, not from a cache.
 func (c *Client) ReadWorkload(ctx context.Context, namespace, name string) (*kubewire.Workload, error) {
 	return readBeta[*schedulingv1beta1.Workload](ctx, c, Workloads, Key{namespace, name}, kubewire.ReadWorkload)
 }
 
-// ReadPodGroup reads a PodGroup, past any cache.
+// ReadPodGroup reads a PodGroup from the server, not from a cache.
 func (c *Client) ReadPodGroup(ctx context.Context, namespace, name string) (*kubewire.PodGroup, error) {
 	return readBeta[*schedulingv1beta1.PodGroup](ctx, c, PodGroups, Key{namespace, name}, kubewire.ReadPodGroup)
 }
@@ -50,7 +50,7 @@ func readBeta[O interface {
 	})
 }
 
-// ReadWorkloads lists the Workloads of a namespace, past any cache. It returns all of them as one page.
+// ReadWorkloads returns the Workloads of a namespace, all as one page; it reads from the server, not from a cache.
 func (c *Client) ReadWorkloads(ctx context.Context, namespace, _ string) (all []*kubewire.Workload, next string, err error) {
 	call := Call{Verb: "list", Kind: Workloads, Namespace: namespace}
 	all, err = perform(ctx, c, call, func(request) ([]*kubewire.Workload, error) {
@@ -155,7 +155,7 @@ func (c *Client) PatchPodGroup(ctx context.Context, namespace, name string, patc
 }
 
 // patchBeta applies a JSON patch that replaces minCount if the first owner has a certain UID. It supports no other
-// patch.
+// patch. path is where minCount is, and policy returns the part of the object that has it.
 func patchBeta[O Object](
 	ctx context.Context, c *Client, k Kind, key Key, patch []byte, path string, policy func(O) *schedulingv1beta1.PodGroupSchedulingPolicy,
 ) (kubewire.Stored, error) {
@@ -200,7 +200,7 @@ func patchBeta[O Object](
 // ServeGroups switches the API of Workloads and PodGroups off and on again. Stored objects stay.
 func (s *Server) ServeGroups(on bool) { s.groupsOff = !on }
 
-// unserved returns 404 while the API of Workloads and PodGroups is switched off; nil while it is on.
+// unserved returns the error 404 if the API of Workloads and PodGroups is switched off; otherwise nil.
 func (s *Server) unserved(c Call) error {
 	if !s.groupsOff {
 		return nil

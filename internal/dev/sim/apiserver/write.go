@@ -34,7 +34,7 @@ func (w Write) Object() Object {
 	return w.After
 }
 
-// request holds the actor, verb and subresource of a write.
+// request is who makes a write (actor), and by which verb and subresource.
 type request struct {
 	actor       string
 	verb        string
@@ -60,7 +60,7 @@ func (s *Server) commit(r request, before, after Object) Object {
 	case before == nil:
 		event.Type, event.Object = watch.Added, after
 	case after == nil:
-		// As in etcd's watch, a removal shows the object as last stored, under the version of the removal.
+		// as in etcd's watch, a removal has the object as it was last stored, and the version of the removal
 		event.Type, event.Object = watch.Deleted, clone(before)
 	default:
 		event.Type, event.Object = watch.Modified, after
@@ -97,7 +97,7 @@ func (s *Server) update(r request, before, after Object) Object {
 	return s.commit(r, before, after)
 }
 
-// releasable reports whether an object that is being deleted can be removed: it has no finalizer and no grace period.
+// releasable reports whether o can now be removed: it is being deleted, and has no finalizer and no grace period.
 func releasable(o Object) bool {
 	grace := o.GetDeletionGracePeriodSeconds()
 	return o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 && (grace == nil || *grace == 0)

@@ -7,28 +7,29 @@ import (
 
 // Clock is a virtual clock. Only its methods move it. Create it with New.
 type Clock struct {
-	now   time.Time
-	next  uint64 // number of the next item; of two items due at the same instant, the lower number runs first
+	now time.Time
+	// number of the next item; of two items with the same due time, the one with the lower number runs first
+	next  uint64
 	queue queue
 }
 
 // Item is a function that will run at an instant. It is queued until it ran or was stopped.
 type Item struct {
 	Due  time.Time
-	Name string // for traces
+	Name string // a name for traces
 
 	run   func()
 	order uint64
-	place int // in the heap; -1 when it is not queued
+	place int // position in the heap; -1 if the item is not queued
 }
 
 // New returns a clock that shows start and has nothing queued.
 func New(start time.Time) *Clock { return &Clock{now: start} }
 
-// Now returns the present instant.
+// Now returns the clock's present time.
 func (c *Clock) Now() time.Time { return c.now }
 
-// Schedule queues run for the instant at; if at has passed, for the present instant.
+// Schedule puts a function into the queue, to run at the time at; if that has passed, at the present time.
 func (c *Clock) Schedule(at time.Time, name string, run func()) *Item {
 	if at.Before(c.now) {
 		at = c.now
@@ -39,7 +40,7 @@ func (c *Clock) Schedule(at time.Time, name string, run func()) *Item {
 	return item
 }
 
-// Stop takes item out of the queue. It reports whether the item was still queued; a nil item was not.
+// Stop takes item out of the queue. It reports whether the item was in the queue. item may be nil.
 func (c *Clock) Stop(item *Item) bool {
 	if item == nil || item.place < 0 {
 		return false
@@ -48,7 +49,7 @@ func (c *Clock) Stop(item *Item) bool {
 	return true
 }
 
-// Next returns the item that is due first, or nil when nothing is queued.
+// Next returns the queued item that is due first; nil if there is none.
 func (c *Clock) Next() *Item {
 	if len(c.queue) == 0 {
 		return nil
@@ -56,7 +57,7 @@ func (c *Clock) Next() *Item {
 	return c.queue[0]
 }
 
-// Step moves the clock to the first item's instant and runs that one item. It reports whether there was one.
+// Step moves the clock to the time of the first queued item, and runs that item. It reports whether there was one.
 func (c *Clock) Step() bool {
 	if len(c.queue) == 0 {
 		return false
@@ -86,7 +87,7 @@ func (c *Clock) AdvanceTo(t time.Time) int {
 	return ran
 }
 
-// queue is a heap by due time, then by order of scheduling.
+// queue is a heap of items, sorted by due time and then by the order in which they were scheduled.
 type queue []*Item
 
 func (q queue) Len() int { return len(q) }

@@ -42,8 +42,8 @@ func (d *Driver) CheckLog() error {
 	return d.checkSnapshot(folded)
 }
 
-// replayed replays the log and returns the state at its end. It also checks that the log may begin with any of its
-// files, unless f is nil.
+// replayed replays the log (makes all decisions again, and compares them), and returns the state at its end. If f is
+// not nil, it also checks that the log may begin with any of its files.
 func replayed(log *memlog.Log, f *files) (*projector.World, error) {
 	log.Commit(1 << 30)
 	r := replay.New()
@@ -79,8 +79,8 @@ func replayed(log *memlog.Log, f *files) (*projector.World, error) {
 	return r.World(), nil
 }
 
-// checkTail checks that the newest records in memory (livetail), which the loop has folded, still equal the stored
-// ones.
+// checkTail checks that the copy of the newest records that the loop keeps in memory (livetail) equals the stored
+// records.
 func (d *Driver) checkTail() error {
 	from := d.log.Head().Sequence
 	from -= min(from-1, 1000)
@@ -103,13 +103,13 @@ func (d *Driver) checkTail() error {
 	return nil
 }
 
-// references holds what later records may refer to: Job specs, the large parts of specs that are stored in records of
+// references is what later records may refer to: specs of Jobs, large parts of specs that are stored in records of
 // their own, and commands.
 type references struct {
 	specs, parts map[events.Sequence]string
-	// the record that says so, for each command that was done or withdrawn
+	// for each command that was done or withdrawn: the record that says so
 	ended map[events.CommandID]events.Sequence
-	file  events.Sequence // the first record of the newest file
+	file  events.Sequence // first record of the newest file
 }
 
 // check checks what a record refers to. If it names a record as the one with a Job's spec, that record stores this
@@ -153,7 +153,8 @@ func (r *references) check(rec *events.Record) error {
 	return nil
 }
 
-// decidesNothing checks that a decision is complete: deciding again, at the same time, yields no further commands.
+// decidesNothing checks that the last decision about a Job or CronJob (stream) was complete. It decides again, at the
+// same time; this must give no further command.
 func decidesNothing(w *projector.World, stream events.Stream) error {
 	s := w.Subject(stream)
 	if s == nil || w.Listing || s.Observed() {
@@ -165,7 +166,8 @@ func decidesNothing(w *projector.World, stream events.Stream) error {
 	return nil
 }
 
-// checkSnapshot makes a snapshot, starts from it, and compares the state with that of a replay from the first record.
+// checkSnapshot makes a snapshot (stored state), lets a process start from it, and compares that process's state with
+// folded, the state after a replay from the first record.
 func (d *Driver) checkSnapshot(folded *projector.World) error {
 	d.process.Loop.Snapshot()
 	snapshot, ok := d.process.Loop.TakeSnapshot()
@@ -199,8 +201,8 @@ func same(whose string, a *projector.World, other string, b *projector.World) er
 	return nil
 }
 
-// Records returns the newest n records of the log, durable or not, one a line. After a handover it begins with those of
-// the other controller's log.
+// Records returns the newest n records of the log as text, durable or not, one on a line. After a handover, the records
+// of the other controller's log come first.
 func (d *Driver) Records(n int) string {
 	text := records(d.log, n)
 	if d.resting != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// setClock moves the controller's clock by an hour. Its error is always an hour fast, an hour slow, or none.
+// setClock moves the controller's clock by an hour. The clock is then right, an hour fast, or an hour slow.
 func (d *Driver) setClock() error {
 	step := time.Hour
 	if d.offset > 0 || d.offset == 0 && d.rng.IntN(2) == 0 {

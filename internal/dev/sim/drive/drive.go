@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// actor is the name of the controller in the server's log of writes.
+// actor is the controller's name in the simulated server's log of writes.
 const actor = "jobledger"
 
 // Config configures one run.
@@ -29,22 +29,24 @@ type Config struct {
 	World    world.Config
 	Settings events.Settings
 	Faults   apiserver.Rates
-	Crash    float64 // chance that a step is a crash of the process
+	Crash    float64 // chance, for each step, that the process crashes
 	LoseLog  float64 // share of crashes that lose the log
 	LoseKey  float64 // share of crashes that lose the log's key, so that the next process has another one
-	Cut      float64 // chance that a step cuts a watch
-	Stall    float64 // chance that a step delays a watch for some seconds
-	Stop     float64 // chance that a step is a clean stop, after which another process starts
-	Lapse    float64 // chance that a step makes the Lease lapse, or be held again
-	HandOver float64 // chance that in a step another controller, with a log of its own, takes over
-	Protect  float64 // share of pods that an admission policy protects forever; see the method policy
-	SetClock float64 // chance that a step sets the controller's clock an hour forward or back
-	Rewind   float64 // chance that a step makes or restores a backup of the cluster
-	Files    int     // bytes of a log file; 0 for one file
-	Snapshot int     // records between snapshots; a snapshot is made one stream at a time; 0 for none during the run
+	Cut      float64 // chance, for each step, that a watch is cut
+	Stall    float64 // chance, for each step, that a watch is delayed for some seconds
+	Stop     float64 // chance, for each step, that the process stops cleanly and another one starts
+	Lapse    float64 // chance, for each step, that the Lease expires or is held again
+	HandOver float64 // chance, for each step, that another controller with its own log takes over
+	Protect  float64 // share of pods that an admission policy protects for ever; see the method policy
+	SetClock float64 // chance, for each step, that the controller's clock is set an hour forward or back
+	Rewind   float64 // chance, for each step, that the cluster is backed up or restored from a backup
+	Files    int     // size in bytes of a log file; 0 for one file
+	// records between snapshots (stored states); each turn adds one stream (Job or CronJob) to a snapshot; 0 for none
+	// during the run
+	Snapshot int
 }
 
-// Driver is one run in progress.
+// Driver is one run of the simulation: a controller in its world, which Step moves on.
 type Driver struct {
 	World *world.World
 
@@ -54,24 +56,25 @@ type Driver struct {
 	checker *invariants.Checker
 	history []string
 	lives   uint64             // number of logs so far
-	intents map[types.UID]wish // purpose of the newest finalizer removal, by pod
-	// version of the CronJob on which the newest such write was decided, by verb and name of the Job written
+	intents map[types.UID]wish // why the finalizer of a pod was removed last, by the pod's UID
+	// by verb and name of a Job that was written: the version of the CronJob on which the write was decided
 	seen map[string]uint64
 
-	offset   time.Duration // difference of the controller's clock from the world's
+	offset   time.Duration // how wrong the controller's clock is
 	resting  *memlog.Log   // log of the other controller; nil before the first handover
 	log      *memlog.Log
 	key      events.Key
 	process  *process.Process
-	flying   []*executor.Call // calls begun, whose requests have not reached the server
-	answered []answer         // calls done at the server, whose answers have not arrived
-	lapsed   bool             // the Lease may have expired, so nothing is sent
-	away     bool             // the server was restored and not everything was listed since, so nothing is sent
-	backup   *backup          // of the cluster; nil while there is none
-	rewinds  uint64           // number of restores
-	calm     bool             // no faults: each necessary wake must be pending
+	flying   []*executor.Call // API calls whose requests have not reached the server yet
+	answered []answer         // API calls whose answers have not reached the controller yet
+	lapsed   bool             // the Lease may have expired, so the controller sends nothing
+	// the server was restored, and not everything was listed since, so the controller sends nothing
+	away    bool
+	backup  *backup // the newest backup of the cluster; nil while there is none
+	rewinds uint64  // how often the cluster was restored
+	calm    bool    // no faults happen, so the controller must intend to wake in time
 
-	stalled map[events.Resource]events.Time // the end of each stall
+	stalled map[events.Resource]events.Time // until when the watch of a resource is slow
 	standby standby
 }
 
@@ -119,14 +122,14 @@ func (d *Driver) manages(j *batchv1.Job) bool {
 	return d.cfg.Settings.Mode.Manages(by)
 }
 
-// intent returns why a finalizer was removed, and what the controller had seen of the pod when it decided that. The
-// checker calls it.
+// intent returns why the controller removed a finalizer, and which versions of pod and Job it had seen when it decided
+// that. The checker calls it.
 func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
 	wish, ok := d.intents[w.UID]
 	return wish.intent, ok
 }
 
-// wish is a removal of a finalizer and its purpose.
+// wish says why the controller removed a finalizer: the intent, and the command (and the log) that asked for it.
 type wish struct {
 	log     string
 	command events.CommandID
@@ -143,7 +146,7 @@ func (d *Driver) newLog() {
 	d.log = memlog.New(events.Identity{LogID: fmt.Sprintf("%016x%016x", d.cfg.World.Seed, d.lives), Epoch: 1}, options...)
 }
 
-// boot starts a new process on the log as it is.
+// boot starts a new process of the controller on the log.
 func (d *Driver) boot() error {
 	warm, err := d.standby.takeOver(d.log)
 	if err != nil {
@@ -159,8 +162,7 @@ func (d *Driver) boot() error {
 	return err
 }
 
-// now returns the time by the controller's clock, which can be wrong. elapsed returns the time by a clock that is
-// always right.
+// now returns the time by the controller's clock, which can be wrong. elapsed returns the right time.
 func (d *Driver) now() events.Time     { return d.elapsed().Add(d.offset) }
 func (d *Driver) elapsed() events.Time { return events.At(d.World.Clock.Now()) }
 
@@ -168,7 +170,7 @@ func (d *Driver) say(format string, args ...any) {
 	d.history = append(d.history, fmt.Sprintf("%s ", d.World.Clock.Now().Format("04:05"))+fmt.Sprintf(format, args...))
 }
 
-// History returns the newest n steps.
+// History returns the newest n steps as text.
 func (d *Driver) History(n int) string {
 	return strings.Join(d.history[max(0, len(d.history)-n):], "\n")
 }
@@ -183,12 +185,14 @@ func (d *Driver) Steps(n int) error {
 	return nil
 }
 
-// Step makes one step, chosen by the seed.
+// Step makes one step that the seed chooses: something happens in the controller, or around it.
 func (d *Driver) Step() error {
 	if err := d.standby.follow(d.log); err != nil {
 		return err
 	}
-	if d.away { // after a restore, list before new writes pass the known versions (docs/design/0007, What is left)
+	// After a restore of the cluster (away), list everything before anything else. Otherwise new writes could first
+	// raise the versions above those that the controller knows (docs/design/0007, What is left).
+	if d.away {
 		if _, err := d.list(); err != nil {
 			return err
 		}
@@ -229,7 +233,8 @@ func (d *Driver) work() error {
 	return nil
 }
 
-// pass makes one step of the cluster around the controller, or advances the clock to the controller's next wake.
+// pass makes one step of the cluster around the controller, or moves the clock to the time at which the controller
+// next acts by itself (wake).
 func (d *Driver) pass() {
 	if wake := d.wake(); wake != 0 && d.rng.IntN(3) == 0 {
 		if next := d.World.Clock.Next(); next == nil || events.At(next.Due) > wake {
@@ -251,7 +256,7 @@ func (d *Driver) wake() events.Time {
 	return wake
 }
 
-// list lists a resource that is not watched, and starts its watch.
+// list lists one kind of object that is not watched, and starts its watch.
 func (d *Driver) list() (bool, error) {
 	for _, r := range d.resources() {
 		if d.process.MustList(r) {
@@ -264,7 +269,7 @@ func (d *Driver) list() (bool, error) {
 	return false, nil
 }
 
-// watch delivers one watch event.
+// watch delivers the next event of one of the watches to the controller.
 func (d *Driver) watch() (bool, error) {
 	all := d.resources()
 	first := d.rng.IntN(len(all)) + 1
@@ -280,7 +285,7 @@ func (d *Driver) watch() (bool, error) {
 	return false, nil
 }
 
-// take moves some observations from the informer to the inputs of the loop.
+// take gives some observations, which watches and lists have made, to the loop as inputs of its next turn.
 func (d *Driver) take() (bool, error) {
 	did := false
 	for range 1 + d.rng.IntN(8) {
@@ -292,7 +297,7 @@ func (d *Driver) take() (bool, error) {
 	return did, nil
 }
 
-// turn makes a turn of the loop, if there are inputs or a wake is due.
+// turn makes a turn of the loop, if there are new observations or the loop wants to wake now.
 func (d *Driver) turn() (bool, error) {
 	if !d.process.HasTurn(d.now()) {
 		return false, nil
@@ -304,10 +309,10 @@ func (d *Driver) turn() (bool, error) {
 	return true, d.process.Turn(d.now(), n)
 }
 
-// commit makes the oldest batch that is not durable yet durable.
+// commit makes the oldest records (batch) of the log durable that are not yet.
 func (d *Driver) commit() (bool, error) { return d.process.Commit() }
 
-// begin takes the next call from the executor. From then on its request is in flight.
+// begin takes the next API call from the executor. Its request is then in flight.
 func (d *Driver) begin() (bool, error) {
 	call, ok := d.process.Executor.Next(d.elapsed())
 	if ok {
@@ -316,7 +321,7 @@ func (d *Driver) begin() (bool, error) {
 	return ok, nil
 }
 
-// land lets a random request in flight reach the server.
+// land lets one of the requests in flight, chosen at random, reach the server and take effect.
 func (d *Driver) land() (bool, error) {
 	if len(d.flying) == 0 {
 		return false, nil
@@ -330,13 +335,13 @@ func (d *Driver) land() (bool, error) {
 	return true, nil
 }
 
-// note remembers the purpose of a finalizer removal, or the version of the CronJob behind a write of a Job. The checker
-// asks for them.
+// note remembers why a finalizer is removed, or on which version of the CronJob the write of a Job was decided. The
+// checker asks for this.
 func (d *Driver) note(call *executor.Call) {
 	d.noteRun(call)
 	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
 		asked, log := d.intents[drop.Pod], d.log.Identity().LogID
-		// a repeated command keeps the purpose of its first try
+		// If the same command is sent again, keep the purpose that was noted the first time.
 		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream {
 			intent := invariants.Intent{Surplus: drop.ThenDelete}
 			if j := d.process.Loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
@@ -347,7 +352,7 @@ func (d *Driver) note(call *executor.Call) {
 	}
 }
 
-// answer delivers a random answer in flight to the executor.
+// answer gives one of the answers in flight, chosen at random, to the executor, which learns how the call ended.
 func (d *Driver) answer() (bool, error) {
 	if len(d.answered) == 0 {
 		return false, nil
@@ -357,7 +362,7 @@ func (d *Driver) answer() (bool, error) {
 	return true, nil
 }
 
-// pluck removes and returns a random element.
+// pluck removes a random element from the list, and returns it.
 func pluck[T any](rng *rand.Rand, from *[]T) T {
 	i := rng.IntN(len(*from))
 	x := (*from)[i]
@@ -365,10 +370,10 @@ func pluck[T any](rng *rand.Rand, from *[]T) T {
 	return x
 }
 
-// errRestless reports that the world did not come to rest.
+// errRestless is the error if, without further faults, the simulated cluster still does not come to rest.
 var errRestless = errors.New("the world does not come to rest")
 
-// Settle stops all faults and runs until nothing happens any more.
+// Settle ends all faults, and runs until nothing happens any more.
 func (d *Driver) Settle() error {
 	d.client.Faults, d.lapsed = d.policy, false
 	clear(d.stalled)
@@ -390,7 +395,7 @@ func (d *Driver) Settle() error {
 	return errRestless
 }
 
-// Pass runs for period. The clock advances only to the next moment for which something waits.
+// Pass runs for period. The clock moves only to times at which something is due.
 func (d *Driver) Pass(period time.Duration) error {
 	end := d.World.Clock.Now().Add(period)
 	for {
@@ -416,7 +421,7 @@ func (d *Driver) Pass(period time.Duration) error {
 	}
 }
 
-// busy makes one step of the controller that needs no time. It reports whether there was one.
+// busy makes one step of the controller that takes no time. It reports whether there was such a step.
 func (d *Driver) busy() (bool, error) {
 	for _, step := range []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer} {
 		if did, err := step(); did || err != nil {
@@ -426,7 +431,7 @@ func (d *Driver) busy() (bool, error) {
 	return false, nil
 }
 
-// nextMoment advances the clock to the next event; it reports whether there is one.
+// nextMoment moves the clock to the next time at which something is due. It returns false if nothing is due any more.
 func (d *Driver) nextMoment() bool {
 	wake, next := d.wake(), d.World.Clock.Next()
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// cut ends a random watch, so that the controller must list the resource again.
+// cut ends one of the watches, so that the controller must list these objects again.
 func (d *Driver) cut() error {
 	all := d.resources()
 	r := all[d.rng.IntN(len(all))]
@@ -19,8 +19,8 @@ func (d *Driver) cut() error {
 	return nil
 }
 
-// stall slows a watch down for up to 20 s: in that time only one step in twenty delivers an event. What the controller
-// reads, and the answers to its writes, are then newer than the events that the watch still has to deliver.
+// stall makes a watch slow for up to 20 s: in that time only one step in twenty delivers an event. So what the
+// controller reads, and the answers to its writes, are newer than the events of the watch.
 func (d *Driver) stall() error {
 	all := d.resources()
 	r := all[d.rng.IntN(len(all))]
@@ -31,7 +31,7 @@ func (d *Driver) stall() error {
 	return nil
 }
 
-// lapse makes the Lease lapse, or ends the lapse.
+// lapse makes the Lease expire, or makes the controller hold it again.
 func (d *Driver) lapse() error {
 	d.lapsed = !d.lapsed
 	d.say("the Lease has lapsed: %t", d.lapsed)
@@ -54,8 +54,8 @@ func (d *Driver) crash() error {
 	return d.boot()
 }
 
-// fall kills the process. Its memory is lost, and so may be the newest batches of the log that are not durable. Some of
-// its requests in flight reach the server later.
+// fall kills the process. Its memory is lost, and perhaps also the newest records of the log, if they are not durable.
+// Some of its requests in flight reach the server later.
 func (d *Driver) fall() {
 	for _, call := range d.flying {
 		if d.rng.IntN(2) == 0 && !call.Withdrawn {

@@ -8,18 +8,20 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// files checks that a log can begin with any of its files, since pruning removes the oldest ones. Each file stores the
-// whole state again, piece by piece; the record FileRestated says when this is complete. From then on a log that begins
-// with that file must equal the whole log: the states are the same, and a replay decides the same. Two such logs are
-// followed to the end: the one that begins first and the one that begins last.
+// files checks that a log can begin with any of its files, because the oldest ones are deleted in time (pruning). Each
+// file stores the whole state again, piece by piece; the record FileRestated says when this is complete. From then on a
+// log that begins with that file must equal the whole log: the states are the same, and a replay decides the same. Two
+// such logs are followed to the end: the one that begins first and the one that begins last.
 type files struct {
-	whole       *projector.World
-	first, last *replay.Replay // replays of logs that begin with a later file; nil until there is one
+	whole *projector.World
+	// replays of the first and of the last log that begins with a later file; nil until there is one
+	first, last *replay.Replay
 }
 
 func newFiles() *files { return &files{whole: projector.NewWorld()} }
 
-// follow folds the next record into the whole log and into the logs that begin later.
+// follow folds the next record into the states of the whole log and of the logs that begin later. If the record
+// begins a file, another log begins here.
 func (f *files) follow(rec *events.Record) error {
 	if begins(rec) {
 		if f.last = replay.New(); f.first == nil {
@@ -44,7 +46,7 @@ func (f *files) follow(rec *events.Record) error {
 	return nil
 }
 
-// end compares the states after the last record.
+// end compares the state of the whole log with those of the logs that begin later, after the last record.
 func (f *files) end() error {
 	for _, r := range f.both() {
 		if newest, stated := r.World().Restated(); stated == newest {
@@ -56,7 +58,7 @@ func (f *files) end() error {
 	return nil
 }
 
-// begins reports whether a record is the first one of a file.
+// begins reports whether a record is the first one of a file of the log.
 func begins(rec *events.Record) bool {
 	return rec.Stream == events.Controller && rec.Kind == events.KindStateStored
 }

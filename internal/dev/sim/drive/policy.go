@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// policy acts like an admission policy that protects running pods. For some pods it denies the controller all
-// deletions, and patches until they have ended.
+// policy returns the faults of an admission policy that protects running pods. For some pods it denies the controller
+// every deletion, and every patch until the pod has ended.
 func (d *Driver) policy(c apiserver.Call) apiserver.Fault {
 	if c.Kind != apiserver.Pods || (c.Verb != "delete" && c.Verb != "patch") {
 		return apiserver.Fault{}

@@ -11,14 +11,15 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/invariants"
 )
 
-// backup is a backup of the cluster, and what the checker knew at that moment.
+// backup is a backup of the cluster, with what the checker knew at that moment.
 type backup struct {
 	server  *apiserver.Backup
 	checker *invariants.Backup
 }
 
-// rewind makes a backup of the cluster, or restores the last one. A restore stops all servers, drops the requests in
-// flight, and brings back the stored state of the backup. The process survives it, or is killed and starts again.
+// rewind makes a backup of the cluster, or restores the last one. At a restore all servers stop, the requests in flight
+// are lost, and the server stores again what the backup has. The controller's process survives this, or is killed and
+// starts again.
 func (d *Driver) rewind() error {
 	if err := d.checker.Check(); err != nil {
 		return err
@@ -31,7 +32,8 @@ func (d *Driver) rewind() error {
 	d.say("the cluster at %d is restored from the backup at %d", d.World.Server.Version(), d.backup.server.Version())
 	unsent, cancel := context.WithCancel(context.Background())
 	cancel()
-	for len(d.flying) > 0 { // no answer will come, and the executor cannot know that
+	// The requests in flight are lost. The executor cannot know that, so it gets an unknown outcome for each.
+	for len(d.flying) > 0 {
 		call := pluck(d.rng, &d.flying)
 		result := call.Do(unsent)
 		if !call.Withdrawn {
@@ -42,7 +44,8 @@ func (d *Driver) rewind() error {
 	d.rewinds++
 	known := d.World.Server.Version()
 	d.World.Server.Restore(d.backup.server)
-	// writes of other objects raise the version past the known one before the controller lists anything
+	// If the Jobs prove that the cluster went back, writes of other objects may raise the resource version above the
+	// known one before the controller lists anything. So the version alone then proves nothing.
 	if d.rng.IntN(3) == 0 && d.tells() {
 		d.say("and comes to %d by other objects", known)
 		d.World.Server.Pass(known)
@@ -60,7 +63,7 @@ func (d *Driver) rewind() error {
 }
 
 // tells reports whether the restored Jobs prove to the controller that the cluster went back, even if the resource
-// version does not: the log knows a newer version of a Job, or its deletion.
+// version does not prove it: the log knows a newer version of a Job, or that the Job was deleted.
 func (d *Driver) tells() bool {
 	if appended, durable := d.Log().Batches(); appended != durable {
 		return false
@@ -78,8 +81,8 @@ func (d *Driver) tells() bool {
 // Rewinds returns how often the cluster went back.
 func (d *Driver) Rewinds() uint64 { return d.rewinds }
 
-// behind is called by the executor and the loop with a proof that the cluster went back: a read showed an old version,
-// or a deleted Job was seen again.
+// behind handles a proof that the cluster went back: a read showed an old version, or a deleted Job was seen again. The
+// executor and the loop call it.
 func (d *Driver) behind(life events.Identity, proof events.Rewind) {
 	if d.process.Feed.Behind(life, proof) {
 		d.say("the cluster is found to be behind: %+v", proof)

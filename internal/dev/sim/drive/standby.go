@@ -10,23 +10,23 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// standby folds the durable part of the log while the process works, so that a later process can start from its state
-// instead of reading the log. It follows one log at a time.
+// standby folds the durable part of the log into the state of the Jobs while the process works. A later process can
+// start from this state instead of reading the log. It follows one log at a time.
 type standby struct {
-	rng   *rand.Rand // a random stream of its own, so that its draws do not change other draws
-	fold  *loop.Fold // nil while it follows no log
+	rng   *rand.Rand // random numbers of its own, so that other choices of the run stay the same
+	fold  *loop.Fold // folds the log; nil while it follows none
 	log   string     // ID of the log that it follows
-	taken int        // number of processes that started from its state
+	taken int        // how many processes have started from its state
 }
 
-// In one of 5 steps the standby reads what is new in the log. If it follows no log, it begins to follow one in one of
+// How often the standby reads what is new in the log: in one of 5 steps. If it follows no log, it begins to in one of
 // 40 steps. That is rare, so that it begins in the middle of Jobs and of files.
 const (
 	followEach = 5
 	beginEach  = 40
 )
 
-// follow lets the standby read the log, or begin to follow it, at random.
+// follow makes the standby read on in the log, or begin to follow it, in some steps, which are chosen at random.
 func (s *standby) follow(log *memlog.Log) (err error) {
 	switch n := s.rng.IntN(beginEach); {
 	case s.fold != nil && s.log == log.Identity().LogID:
@@ -40,9 +40,9 @@ func (s *standby) follow(log *memlog.Log) (err error) {
 	return err
 }
 
-// takeOver returns the state from which the next process starts, after it has compared this state with one folded from
-// the log. nil means that the process must read the log itself. A standby that is ready is used only half of the time,
-// at random, so that it also follows the log over the start of another process.
+// takeOver returns the state with which the next process starts; nil if the process must read the log itself. It
+// compares the state with one that is folded from the log. Half of the time, at random, it is not used although it is
+// ready, so that the standby also follows the log over the start of another process.
 func (s *standby) takeOver(log *memlog.Log) (*projector.World, error) {
 	if s.fold == nil || s.log != log.Identity().LogID {
 		return nil, nil
@@ -68,5 +68,5 @@ func (s *standby) takeOver(log *memlog.Log) (*projector.World, error) {
 	return warm, nil
 }
 
-// Warm returns how many processes started from the state of a standby.
+// Warm returns how many processes have started from the state of a standby.
 func (d *Driver) Warm() int { return d.standby.taken }

@@ -13,8 +13,8 @@ func (d *Driver) stop() error {
 	return d.boot()
 }
 
-// end stops the process cleanly: commands that have not begun are withdrawn, and the process waits for the others. In
-// one of three stops this takes too long, and the outcome of some commands stays unknown.
+// end stops the process cleanly: it withdraws the commands that have not begun, and waits for the answers to the
+// others. In one of three stops the answers take too long, and the outcome of some commands stays unknown.
 func (d *Driver) end() error {
 	d.say("stop")
 	d.process.Hand(nil, d.process.Loop.Stop(d.now()))
@@ -43,8 +43,8 @@ func (d *Driver) end() error {
 	return d.over()
 }
 
-// over ends the process. Its log becomes durable to the end, with or without a snapshot. The next process opens it
-// again.
+// over ends the process. All records of its log become durable, with or without a snapshot (stored state). The next
+// process opens the log again.
 func (d *Driver) over() (err error) {
 	d.log.Commit(1 << 30)
 	d.process.Loop.Snapshot()

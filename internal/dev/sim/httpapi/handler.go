@@ -23,7 +23,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// Actor is the name of the client of all HTTP requests in the API server's log of writes.
+// Actor is the name under which all HTTP requests are in the simulated server's log of writes.
 const Actor = "controller"
 
 var kinds = map[apiserver.Kind]schema.GroupVersionKind{
@@ -32,7 +32,7 @@ var kinds = map[apiserver.Kind]schema.GroupVersionKind{
 	apiserver.Leases: coordinationv1.SchemeGroupVersion.WithKind("Lease"),
 }
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP implements http.Handler: it answers one request, as an API server does.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/version" {
 		answer(w, http.StatusOK, map[string]string{"gitVersion": "v1.36.0"})
@@ -75,13 +75,13 @@ func (s *Server) carryOut(w http.ResponseWriter, r *http.Request, p path) (err e
 	return nil
 }
 
-// path is the target of a request.
+// path is what a request is about: the kind, the object and the subresource in its URL.
 type path struct {
-	kind                         apiserver.Kind // or events
+	kind                         apiserver.Kind // a kind, or the constant events
 	namespace, name, subresource string
 }
 
-// events is the resource of Kubernetes Events, which are accepted and discarded.
+// events is the resource name of Kubernetes Events, which the server accepts and drops.
 const events = "events"
 
 func (p path) resource() schema.GroupResource {
@@ -175,7 +175,7 @@ func (s *Server) serve(r *http.Request, p path, body []byte) (any, error) {
 	return nil, apierrors.NewMethodNotSupported(p.resource(), r.Method)
 }
 
-// remove deletes one object.
+// remove deletes the object of a request.
 func (s *Server) remove(ctx context.Context, p path, body []byte) (any, error) {
 	options := &metav1.DeleteOptions{}
 	if len(body) > 0 {
@@ -194,7 +194,7 @@ func (s *Server) remove(ctx context.Context, p path, body []byte) (any, error) {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess}, err
 }
 
-// get reads one object.
+// get reads the object of a request.
 func (s *Server) get(r *http.Request, p path) (any, error) {
 	switch p.kind {
 	case apiserver.Jobs:
@@ -214,7 +214,7 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// decode decodes the body of a request, which is protobuf or JSON.
+// decode returns the object in the body of a request, which is protobuf or JSON.
 func decode[T runtime.Object](body []byte) (o T, err error) {
 	object, err := decodeAny(body)
 	if err != nil {
@@ -248,14 +248,14 @@ func (p path) in(o apiserver.Object) bool {
 func answer(w http.ResponseWriter, code int, object any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(object) // the client may be gone
+	_ = json.NewEncoder(w).Encode(object) // an error means that the client is gone
 }
 
 // refuse answers with the Status of an error. An error without a Status, such as a timeout, cuts the connection.
 func refuse(w http.ResponseWriter, err error) {
 	var known apierrors.APIStatus
 	if !errors.As(err, &known) {
-		panic(http.ErrAbortHandler) // net/http closes the connection without a word
+		panic(http.ErrAbortHandler) // net/http then closes the connection without an answer
 	}
 	status := known.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}

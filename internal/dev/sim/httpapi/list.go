@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// list returns the objects that a request selects by kind, namespace and name, or a page of them. All pages show the
-// state at the time of the first page, even after later writes.
+// list returns the objects of a kind, namespace and name that a request selects, or one page of them. All pages show
+// the state at the time of the first page, even after later writes.
 func (s *Server) list(r *http.Request, p path) (any, error) {
 	query := r.URL.Query()
 	size, err := s.pageSize(query)
@@ -57,7 +57,7 @@ func selected(all apiserver.List, p path, query url.Values) []any {
 	return items
 }
 
-// pageSize returns the largest number of objects on a page; 0 if the request asks for one list of all.
+// pageSize returns the largest number of objects on a page; 0 if the request asks for all on one.
 func (s *Server) pageSize(query url.Values) (int, error) {
 	text := query.Get("limit")
 	if text == "" || text == "0" {
@@ -73,7 +73,8 @@ func (s *Server) pageSize(query url.Values) (int, error) {
 	return limit, nil
 }
 
-// parseContinue parses VERSION.FROM: the version of the first page, and the number of objects on earlier pages.
+// parseContinue parses the token of a next page, VERSION.FROM: the version of the first page, and how many objects the
+// earlier pages had.
 func parseContinue(token string) (version uint64, from int, err error) {
 	first, second, _ := strings.Cut(token, ".")
 	version, err = strconv.ParseUint(first, 10, 64)

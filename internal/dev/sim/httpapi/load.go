@@ -14,11 +14,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// strict is a decoder that refuses unknown fields.
+// strict decodes objects, and refuses unknown fields.
 var strict = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 
-// Load stores the objects of YAML documents as they are given ([apiserver.Server.Load]). The world acts on none of them
-// before all are stored.
+// Load stores the objects of YAML documents as they are given ([apiserver.Server.Load]). Nothing in the world reacts to
+// them before all are stored.
 func (s *Server) Load(documents []byte) (err error) {
 	s.Do(func(w *world.World) { err = load(w, documents) })
 	return err

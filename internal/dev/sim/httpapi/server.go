@@ -11,14 +11,14 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// Config configures a Server; only World is required.
+// Config says what a Server serves, and how; only World is required.
 type Config struct {
 	// World is the world to serve. After New, use it only through [Server.Do].
 	World *world.World
-	// MaxPage limits the objects on a page of a list, if the client set a limit, too; 0 for the client's limit alone.
+	// MaxPage limits the objects on a page of a list, if the client sets a limit, too; 0: only the client limits them.
 	MaxPage int
-	// Writes receives a line for each request that is not a read, before it is carried out: METHOD PATH BODY, with the
-	// body in JSON. Lines are written one at a time. It may be nil.
+	// Writes receives a line for each request that is not a read, before the request is carried out: METHOD PATH BODY,
+	// with the body as JSON. Lines are written one at a time. May be nil.
 	Writes io.Writer
 	// Forbid makes the server answer every request except /version with 403, as for a user without a role.
 	Forbid bool
@@ -33,16 +33,16 @@ type Server struct {
 	cfg  Config
 	http *httptest.Server
 	stop chan struct{} // closed by Close
-	wake chan struct{} // receives a value when something may be due earlier than run expects
+	wake chan struct{} // receives a value when something may be due earlier than the method run expects
 
 	mu      sync.Mutex
 	world   *world.World
 	client  *apiserver.Client
-	version uint64        // the newest version that watches have seen
-	changed chan struct{} // closed and replaced when the version grows
+	version uint64        // resource version up to which watches were told
+	changed chan struct{} // closed and replaced when version grows
 }
 
-// New serves a world. From now on the world's clock is the wall clock.
+// New serves a world over HTTP. From now on the world's clock follows the machine's clock.
 func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, world: cfg.World, client: cfg.World.Server.Client(Actor),
@@ -51,7 +51,7 @@ func New(cfg Config) *Server {
 	s.client.Faults = cfg.World.Server.AnnotatedFaults()
 	s.http = httptest.NewServer(s)
 	s.URL = s.http.URL
-	go s.run() // ends with Close
+	go s.run() // this goroutine ends when Close is called
 	return s
 }
 
@@ -70,11 +70,11 @@ func (s *Server) Do(fn func(*world.World)) {
 	s.settle()
 	select {
 	case s.wake <- struct{}{}:
-	default: // run has a wake pending already
+	default: // run has not read the previous value yet, so it will wake anyway
 	}
 }
 
-// settle does everything that is due by now, and notifies watches of new versions.
+// settle does everything that is due by now, and wakes the watches if there are new versions.
 func (s *Server) settle() {
 	for now := time.Now(); ; {
 		ran := s.world.Clock.AdvanceTo(now)
@@ -89,7 +89,7 @@ func (s *Server) settle() {
 	}
 }
 
-// run lets time pass in the world.
+// run lets time pass in the world until Close.
 func (s *Server) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// watch streams events until the client or the server ends it, or the world is restored from a backup.
+// watch sends the events of a watch until the client or the server ends it, or the world is restored from a backup.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, p path) (err error) {
 	var cursor *apiserver.Cursor
 	var first []apiserver.Event
@@ -44,7 +44,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, p path) (err erro
 		for _, e := range events {
 			if object, _ := typed(e.Object, nil); p.in(e.Object) || e.Type == watch.Bookmark {
 				if out.Encode(map[string]any{"type": e.Type, "object": object}) != nil {
-					return nil // the client is gone
+					return nil // the client has ended the watch, or the connection is lost
 				}
 			}
 		}
@@ -71,8 +71,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, p path) (err erro
 	}
 }
 
-// unread returns all events that the watch has not sent yet. ended is true if the cursor cannot continue, because
-// events that it has not read were compacted.
+// unread returns the events that the watch has not sent yet. ended is true if the watch cannot continue, because the
+// server has dropped events (compaction) that it has not read.
 func unread(c *apiserver.Cursor) (all []apiserver.Event, ended bool) {
 	for {
 		e, ok, err := c.Next()
@@ -90,7 +90,7 @@ func unread(c *apiserver.Cursor) (all []apiserver.Event, ended bool) {
 func bookmark(k apiserver.Kind, version uint64) apiserver.Object {
 	empty, err := scheme.Scheme.New(kinds[k])
 	if err != nil {
-		panic(err) // kinds has only kinds of the scheme
+		panic(err) // each entry of kinds is in the scheme
 	}
 	o := empty.(apiserver.Object)
 	o.SetResourceVersion(strconv.FormatUint(version, 10))

@@ -7,17 +7,17 @@ import (
 	"net/http"
 )
 
-// note writes a line to Config.Writes about a request that is not a read.
+// note writes a line about a request to Config.Writes, unless the request is a read.
 func (s *Server) note(r *http.Request, body []byte) {
 	if s.cfg.Writes == nil || r.Method == http.MethodGet {
 		return
 	}
 	if _, err := fmt.Fprintf(s.cfg.Writes, "%s %s %s\n", r.Method, r.URL.Path, asJSON(body)); err != nil {
-		panic(err) // a list of writes in which one is missing proves nothing
+		panic(err) // stop the test: a list that lacks a write would prove nothing
 	}
 }
 
-// asJSON returns a body as JSON on one line. It converts a protobuf object to JSON.
+// asJSON returns the body of a request as JSON on one line. A body in protobuf is converted.
 func asJSON(body []byte) []byte {
 	var line bytes.Buffer
 	if json.Compact(&line, body) == nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
-// checkJobWrite checks a write of the controller to a Job.
+// checkJobWrite checks a write of the controller to a Job: it calls the check for the kind of write.
 func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	switch {
 	case before == nil && c.cronOf(after) != nil:
-		return // checkRunMade checks the creation of a CronJob's Job
+		return // the creation of a CronJob's Job is checked by checkRunMade
 	case before != nil && w.Verb == "delete" && c.ran[j.uid] && !(c.cfg.DeletesExpired && expired(after)):
 		c.checkRunDeleted(w, c.cronOf(before), before, after)
 		return
@@ -48,8 +48,8 @@ func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv
 	}
 }
 
-// checkShape checks three things: the status has the fields that every status has after the controller's first write;
-// the change from the status before is allowed; and conditions that other clients set are unchanged.
+// checkShape checks three things: the status has the fields that each status has after the controller's first write;
+// the change since the status before is allowed; and the conditions that other clients set are unchanged.
 func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	s := &after.Status
 	if s.Ready == nil || s.Terminating == nil || s.UncountedTerminatedPods == nil {
@@ -65,13 +65,13 @@ func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.J
 	}
 }
 
-// ownConditions are the condition types that a Job controller sets.
+// ownConditions are the types of conditions that a Job controller sets.
 var ownConditions = []batchv1.JobConditionType{
 	batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, batchv1.JobFailed,
 }
 
-// moveUIDs follows which pods enter and leave the lists in uncountedTerminatedPods. It returns how many UIDs left each
-// list for its counter.
+// moveUIDs checks and notes which pods' UIDs enter and leave the lists in uncountedTerminatedPods. It returns how many
+// UIDs left each list, and so must be in the counter.
 func (c *Checker) moveUIDs(w apiserver.Write, j *job, before, after *batchv1.Job, finishing bool) (succeeded, failed int32) {
 	old, sent := lists(before), lists(after)
 	for _, uid := range old.Succeeded {
@@ -107,12 +107,12 @@ func lists(j *batchv1.Job) batchv1.UncountedTerminatedPods {
 	return *j.Status.UncountedTerminatedPods
 }
 
-// leave checks a UID that leaves its list of uncounted pods: the pod must no longer carry the finalizer, or it could be
-// counted again (J-085, J-087).
+// leave checks a UID that left its list in uncountedTerminatedPods. The pod must not have the finalizer any more,
+// otherwise it could be counted again (J-085, J-087).
 func (c *Checker) leave(w apiserver.Write, j *job, uid types.UID, to entry, finishing bool) {
 	p := c.pods[uid]
 	if p == nil {
-		return // another client put the UID into the list; the checker does not know this pod
+		return // another client has put the UID into the list, so it may be of a pod that the checker does not know
 	}
 	if p.tracked && p.owned(j) && !p.relabelled && !finishing {
 		c.report("J-085", w.Version, j, p, "it moved to the counters while the pod still carries the finalizer")
@@ -120,8 +120,8 @@ func (c *Checker) leave(w apiserver.Write, j *job, uid types.UID, to entry, fini
 	p.account(j, to)
 }
 
-// enter checks a UID that enters a list of uncounted pods. It must not have been there before, and its pod must belong
-// to the Job and have ended in the way of that list (J-031, J-034, J-085).
+// enter checks a UID that entered a list in uncountedTerminatedPods. It must not have been in a list before, and its
+// pod must belong to the Job and have ended as the list says (J-031, J-034, J-085).
 func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types.UID, to entry) {
 	p := c.pods[uid]
 	switch {
@@ -161,7 +161,7 @@ func (c *Checker) checkWaited(w apiserver.Write, j *job, before *batchv1.Job, ui
 	}
 }
 
-// failedBy reports whether the pod may be recorded as failed (J-022, J-023, J-038).
+// failedBy reports whether the Job's status may count the pod as failed (J-022, J-023, J-038).
 func (p *pod) failedBy(after *batchv1.Job) bool {
 	return p.now.Status.Phase == corev1.PodFailed ||
 		p.deletedBy != "" && !failedOnly(after) ||
@@ -181,8 +181,8 @@ func (p *pod) failedBeforeDeletion() bool {
 	return false
 }
 
-// checkCounters checks that the counters grow by the number of UIDs that left the lists. The write that finishes the
-// Job must also count the pods that are in no list yet.
+// checkCounters checks that the counters grew by the number of UIDs that left the lists. The write that finishes the
+// Job must also count the pods that were in no list.
 func (c *Checker) checkCounters(w apiserver.Write, j *job, before, after *batchv1.Job, succeeded, failed int32) {
 	least, most := bounds{}, bounds{}
 	if apiserver.JobFinished(after) {
@@ -203,11 +203,12 @@ func (c *Checker) checkCounters(w apiserver.Write, j *job, before, after *batchv
 	}
 }
 
-// bounds holds numbers of pods that the write that finishes a Job counts without listing them first.
+// bounds are numbers of pods that the write that finishes a Job counts directly, without listing their UIDs first.
 type bounds struct{ succeeded, failed int32 }
 
-// toCount finds the pods of the Job that no stored status accounts for. The write that finishes the Job must count at
-// least the numbers in least, and at most those in most. After this call these pods are accounted for.
+// toCount is called for the write that finishes a Job: it finds the pods for which no stored status accounts yet. The
+// write must count at least as many as least says, and at most as many as most says. After the call these pods are
+// accounted for.
 func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 	for _, p := range j.sortedPods() {
 		if p.accounted(j) != unaccounted || p.droppedBy == c.cfg.Actor || p.job != j {
@@ -223,7 +224,8 @@ func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 			continue
 		}
 		failed := p.now.Status.Phase == corev1.PodFailed
-		// by any client
+		// Pods that any client deleted after the Job's success are not counted as failed, unless they had failed
+		// before.
 		deleted := isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy != "" && !p.failedBeforeDeletion()
 		if must && failed && !podfailure.Ignored(after, p.now) && !deleted && !c.deletedInAnotherLife(after, p) {
 			least.failed++
@@ -248,7 +250,7 @@ func (c *Checker) deletedForSuccess(after *batchv1.Job, p *pod) bool {
 }
 
 // deletedInAnotherLife reports whether the controller deleted the pod after success, and has since lost the log that
-// says if the pod had failed before. Such a pod may be counted as failed or not.
+// says whether the pod had failed before. Such a pod may be counted as failed or not.
 func (c *Checker) deletedInAnotherLife(after *batchv1.Job, p *pod) bool {
 	return c.forgotten && isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor
 }
@@ -262,7 +264,7 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 		c.report("J-233", w.Version, j, nil, "completedIndexes %q: %v", after.Status.CompletedIndexes, err)
 		return
 	}
-	// J-236: succeeded may not go down in this state
+	// If succeeded may not go down in this state (J-236), it may exceed the number of completed indexes.
 	held := j.resized && after.Status.Succeeded == before.Status.Succeeded && *after.Spec.Parallelism != completions
 	if n := int(after.Status.Succeeded); n != len(sent) && !(held && n > len(sent)) {
 		c.report("J-039", w.Version, j, nil, "succeeded is %d, completedIndexes %q", after.Status.Succeeded, after.Status.CompletedIndexes)
@@ -302,7 +304,8 @@ func (c *Checker) checkFinish(w apiserver.Write, j *job) {
 		if p.owned(j) && !p.relabelled && !p.late && !apiserver.PodTerminal(p.now) {
 			c.report("J-163, design §6", w.Version, j, p, "the Job is finished while this pod is %s", p.now.Status.Phase)
 		}
-		// a pod that has ended need not be deleted: its logs would be lost
+		// The controller must have deleted each surplus pod, except a pod that has ended: that one stays, because its
+		// logs would be lost.
 		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) {
 			c.report("J-073", w.Version, j, p, "the finalizer was dropped uncounted, and the pod never deleted")
 		}

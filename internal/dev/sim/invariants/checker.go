@@ -19,12 +19,13 @@ import (
 // Config configures a Checker.
 type Config struct {
 	Server *apiserver.Server
-	// Actor is the name of the controller under test in the log of writes. All its processes use the same name.
+	// Actor is the name of the controller under test in the server's log of writes. All its processes use the same
+	// name.
 	Actor string
-	// Manages reports whether the controller must run a Job. If nil, it must run those with managedBy =
+	// Manages reports whether the controller under test must run a Job. If nil, it must run the Jobs with managedBy =
 	// events.ManagedBy.
 	Manages func(*batchv1.Job) bool
-	// DeletesExpired: the controller deletes finished Jobs after their TTL.
+	// DeletesExpired says that the controller deletes finished Jobs after their TTL.
 	DeletesExpired bool
 	// HeldAtEnd limits how many pods may still carry the finalizer when a Job is finished; 0 for no limit.
 	HeldAtEnd int
@@ -39,7 +40,7 @@ type Config struct {
 	CronSeen func(apiserver.Write) uint64
 }
 
-// Intent is the purpose of a write to a Pod, as the controller decided it.
+// Intent is why the controller made a write to a Pod.
 type Intent struct {
 	// Surplus: the finalizer is removed in order to delete the Pod without counting it (J-073).
 	Surplus bool
@@ -78,12 +79,12 @@ func (v *Violation) Error() string {
 // Checker follows the writes of one server. The package comment describes what it checks.
 type Checker struct {
 	cfg    Config
-	writes int // number of writes read so far
-	calls  int // number of calls read so far
+	writes int // number of writes that were checked
+	calls  int // number of calls that were checked
 	jobs   map[types.UID]*job
 	pods   map[types.UID]*pod
 	crons  map[types.UID]*cron
-	ran    map[types.UID]bool // Jobs that belong or belonged to a CronJob
+	ran    map[types.UID]bool // Jobs that belong to a CronJob, or did
 	names  map[types.UID]apiserver.Key
 	found  []error
 
@@ -109,7 +110,7 @@ func (c *Checker) LogLost() {
 	}
 }
 
-// Backup is the knowledge of a Checker at one moment; [Checker.Rewound] returns to it.
+// Backup is what a Checker knows at one moment; [Checker.Rewound] returns to it.
 type Backup struct {
 	jobs  map[types.UID]*job
 	pods  map[types.UID]*pod
@@ -117,7 +118,7 @@ type Backup struct {
 	names map[types.UID]apiserver.Key
 }
 
-// Backup returns the present knowledge, to go with a backup of the server. Call Check before it.
+// Backup returns what the Checker knows now, to be kept with a backup of the server. Call Check before it.
 func (c *Checker) Backup() *Backup {
 	b := &Backup{names: maps.Clone(c.names), crons: copiedCrons(c.crons)}
 	b.jobs, b.pods = copied(c.jobs, c.pods)
@@ -135,7 +136,7 @@ func (c *Checker) Rewound(b *Backup, away bool) {
 	c.LogLost()
 }
 
-// copied returns deep copies of Jobs and pods.
+// copied returns deep copies of what the checker knows about Jobs and pods, for a backup.
 func copied(jobs map[types.UID]*job, pods map[types.UID]*pod) (map[types.UID]*job, map[types.UID]*pod) {
 	twins, js, ps := map[*job]*job{}, map[types.UID]*job{}, map[types.UID]*pod{}
 	for uid, j := range jobs {
@@ -159,15 +160,15 @@ func copied(jobs map[types.UID]*job, pods map[types.UID]*pod) (map[types.UID]*jo
 	return js, ps
 }
 
-// MaySurplus tells the checker that a new process found a decision in its log to remove a pod's finalizer and delete
-// the pod uncounted. The process cannot know whether the old process sent the request.
+// MaySurplus tells the checker about a decision that a new process found in its log: to remove a pod's finalizer, and
+// delete the pod uncounted. The process cannot know whether the old process sent the request.
 func (c *Checker) MaySurplus(uid types.UID) {
 	if p := c.pods[uid]; p != nil && p.tracked && p.job != nil && !c.accounted(p.job, p) {
 		p.dropTried = true
 	}
 }
 
-// Check reads the writes and calls since the last Check. It returns all violations in them, each a *Violation, joined.
+// Check checks the writes and calls since the last Check. It returns all violations in them, each a *Violation, joined.
 func (c *Checker) Check() error {
 	c.found = nil
 	calls := c.cfg.Server.Calls(c.calls)
@@ -200,7 +201,7 @@ func (c *Checker) report(rule string, version uint64, j *job, p *pod, format str
 	c.found = append(c.found, v)
 }
 
-// wrote checks one write, and then adds it to the checker's state. Checks see the state before the write.
+// wrote checks one write, and then adds it to what the checker knows. The checks see the state before the write.
 func (c *Checker) wrote(w apiserver.Write) {
 	if w.Before == nil {
 		if first, taken := c.names[w.UID]; taken {
@@ -252,7 +253,7 @@ func (c *Checker) wrotePod(w apiserver.Write) {
 	}
 }
 
-// named reports whether a pod of that name ever existed.
+// named reports whether there ever was a pod of that name.
 func (c *Checker) named(key apiserver.Key) bool {
 	for _, p := range c.pods {
 		if p.key == key {
@@ -262,8 +263,8 @@ func (c *Checker) named(key apiserver.Key) bool {
 	return false
 }
 
-// called checks one call of the controller: statuses that the server refused, and deletions and patches that name no
-// UID.
+// called checks one API call of the controller: a status must not be refused as invalid, and a deletion or a patch must
+// name a UID.
 func (c *Checker) called(a apiserver.Answered) {
 	if a.Actor != c.cfg.Actor {
 		return
@@ -280,9 +281,11 @@ func (c *Checker) called(a apiserver.Answered) {
 	if (a.Verb == "delete" || a.Verb == "patch") && a.UID == "" {
 		c.report("J-083, J-254", a.Version, nil, nil, "%s without a UID", a.Call)
 	}
-	denied := a.Fault.Kind == apiserver.WebhookDenied // a clear refusal: if the pod then ends, it must be counted
+	// A webhook refusal is certain: the patch had no effect, and if the pod then ends it must be counted.
+	denied := a.Fault.Kind == apiserver.WebhookDenied
 	if p := c.pods[a.UID]; p != nil && a.Verb == "patch" && a.Err != nil && !denied && p.tracked && p.job != nil && !c.accounted(p.job, p) {
-		// the failed patch may have taken effect, or may be tried again; only a surplus pod may lose its finalizer now
+		// If the patch was to remove the finalizer, the pod was surplus, since no status accounts for it. The patch
+		// may still take effect, or be sent again.
 		p.dropTried = true
 	}
 	arrived := a.Err == nil || apierrors.IsNotFound(a.Err) || apierrors.IsConflict(a.Err) ||

@@ -17,30 +17,30 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// cron is what the checker knows about one CronJob. CronJobs are told apart by UID.
+// cron is what the checker knows about one CronJob.
 type cron struct {
 	uid      types.UID
 	key      apiserver.Key
-	now      *batchv1.CronJob // as stored; the last state after its deletion
+	now      *batchv1.CronJob // the CronJob as stored; after its deletion, as it was last
 	gone     bool
 	versions []*batchv1.CronJob
 	runs     map[types.UID]*run
-	names    map[string]bool // names of all Jobs that it has ever had
-	// names of Jobs before a restore of the cluster, which the log of another controller may still know
+	names    map[string]bool // names of all Jobs that it ever had
+	// names of Jobs that a restore of the cluster removed, which the log of another controller may still have
 	undone  map[string]bool
-	meddled bool // other clients or the TTL deleted Jobs of it, or a Job lost it as its owner
+	meddled bool // other clients, or the TTL, deleted Jobs of it, or a Job does not name it as its owner any more
 }
 
-// run is a Job of a CronJob.
+// run is what the checker knows about one Job of a CronJob.
 type run struct {
-	now  *batchv1.Job // as stored
+	now  *batchv1.Job // the Job as stored
 	gone bool
 	made bool      // the controller created it
-	late bool      // the server created it after the caller had given up
+	late bool      // the server created it after the caller had stopped waiting
 	due  time.Time // due time for which it was created; zero for none
 }
 
-// slack is the longest time that a request is in flight: it is decided and takes effect at most 10 minutes later.
+// slack is the longest time from a decision until its request has an effect.
 const slack = 10 * time.Minute
 
 func (c *Checker) wroteCron(w apiserver.Write) {
@@ -96,7 +96,7 @@ func (c *Checker) cronOf(j *batchv1.Job) *cron {
 	return nil
 }
 
-// wroteRun follows a write of a Job that belongs or belonged to a CronJob.
+// wroteRun checks and notes a write of a Job that belongs to a CronJob, or did.
 func (c *Checker) wroteRun(w apiserver.Write, before, after *batchv1.Job) {
 	k := c.cronOf(w.Object().(*batchv1.Job))
 	if before != nil {
@@ -127,7 +127,8 @@ func (c *Checker) wroteRun(w apiserver.Write, before, after *batchv1.Job) {
 	}
 }
 
-// checkRunMade checks the creation of a Job against its CronJob, in the version on which the controller decided.
+// checkRunMade checks that a CronJob, in the version on which the controller decided, allows the Job that was created
+// for it.
 func (c *Checker) checkRunMade(w apiserver.Write, k *cron, made *run) {
 	if latest := c.latestShown(w.Time.Add(-slack), w.Time); made.due.After(latest) {
 		c.reportCron("C-240", w.Version, k, "%s is made for %s; the controller's clock showed at most %s", w.Key.Name, made.due, latest)
@@ -169,7 +170,7 @@ func (c *Checker) checkRunMade(w apiserver.Write, k *cron, made *run) {
 // checkRunDeleted checks the deletion of a CronJob's Job. It must be in the background, and for one of two reasons: the
 // history limit is exceeded, or the policy is Replace.
 func (c *Checker) checkRunDeleted(w apiserver.Write, k *cron, before, after *batchv1.Job) {
-	if k == nil { // the Job lost its owner while the request was in flight
+	if k == nil { // if the Job lost its owner while the request was in flight, nothing can be checked
 		return
 	}
 	if after != nil && (slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents) || slices.Contains(after.Finalizers, metav1.FinalizerOrphanDependents)) {
@@ -192,7 +193,8 @@ func (c *Checker) checkRunDeleted(w apiserver.Write, k *cron, before, after *bat
 	}
 }
 
-// decidedOn returns the version of the CronJob on which a write of a Job was decided; 0 if unknown.
+// decidedOn returns the version of the CronJob that the controller had seen when it decided on this write of a Job; 0
+// if unknown.
 func (c *Checker) decidedOn(w apiserver.Write) uint64 {
 	if c.cfg.CronSeen == nil {
 		return 0
@@ -200,7 +202,8 @@ func (c *Checker) decidedOn(w apiserver.Write) uint64 {
 	return c.cfg.CronSeen(w)
 }
 
-// settledCrons returns errors for work on CronJobs that is left undone, when nothing happens any more.
+// settledCrons returns errors for work on CronJobs that the controller has left undone. It is called when nothing
+// happens any more.
 func (c *Checker) settledCrons() error {
 	c.found = nil
 	for _, k := range c.sortedCrons() {
@@ -236,9 +239,9 @@ func (c *Checker) settledCron(version uint64, k *cron) {
 	}
 }
 
-// Pending checks that for each CronJob that can start a Job a wake is pending, at most 100 ms after the next due time.
-// It may be called only when the controller has seen everything, no request has failed lately and nothing is left to do
-// now. wake is the controller's next wake by its own clock; zero for never.
+// Pending checks that the controller wakes in time for each CronJob that can start a Job: at most 100 ms after the next
+// due time. Call it only when the controller has seen everything, no request has failed lately, and nothing is left to
+// do now. wake is the time, by the controller's own clock, at which it will wake; zero for never.
 func (c *Checker) Pending(now, wake time.Time) error {
 	c.found = nil
 	for _, k := range c.sortedCrons() {
@@ -247,12 +250,12 @@ func (c *Checker) Pending(now, wake time.Time) error {
 			continue
 		}
 		from := now
-		// the clock was set back: due times count from the anchor, which is later (C-225)
+		// If the clock was set back, due times count from the anchor, which is later than now (C-225).
 		if anchor := anchorOf(k.now); anchor.After(from) {
 			from = anchor
 		}
 		by := when.Next(from).Add(100 * time.Millisecond)
-		if when.Every() { // an interval such as @every 90s: due times count from the last one
+		if when.Every() { // With an interval such as @every 90s, due times count from the last one.
 			by = c.paced(k, when, now, when.Wake(anchorOf(k.now), now))
 		}
 		if never := when.Next(from).IsZero(); !never && (wake.IsZero() || wake.After(by)) {
@@ -262,9 +265,9 @@ func (c *Checker) Pending(now, wake time.Time) error {
 	return c.joined()
 }
 
-// paced returns the latest allowed wake for a CronJob that is due several times in a minute (C-085). A minute gets at
-// most one Job. So it is the next due time, or, if no Job can be created in this minute, the first due time of the next
-// one.
+// paced returns the latest time at which the controller must wake for a CronJob that is due several times in a minute
+// (C-085). A minute gets at most one Job. So this is the next due time; or, if no Job can be created in this minute,
+// the first due time of the next minute.
 func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time.Time {
 	minute := now.Truncate(time.Minute).Add(time.Minute)
 	if !by.Before(minute) || !c.startsNone(k, when, by.Add(-100*time.Millisecond)) {
@@ -273,8 +276,8 @@ func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time
 	return when.WakeFrom(anchorOf(k.now), minute)
 }
 
-// startsNone reports whether no Job can be created for the due times of a minute: the name for this minute exists, the
-// policy forbids a Job, or each due time is too late before the next wake.
+// startsNone reports whether no Job can be created for the due times of a minute. The reason is that the name of this
+// minute's Job exists, that the policy forbids a Job, or that each due time is too late before the next wake.
 func (c *Checker) startsNone(k *cron, when schedule.Schedule, due time.Time) bool {
 	spec := &k.now.Spec
 	switch name := fmt.Sprintf("%s-%d", k.key.Name, due.Unix()/60); {
@@ -324,7 +327,8 @@ func resultOf(j *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
-// limitOf returns how many finished Jobs with that result are kept; nil for all, and for running Jobs.
+// limitOf returns how many finished Jobs with this result the CronJob keeps; nil for all. For running Jobs it returns
+// nil.
 func limitOf(k *batchv1.CronJob, result batchv1.JobConditionType) *int32 {
 	switch result {
 	case batchv1.JobComplete:
@@ -336,7 +340,7 @@ func limitOf(k *batchv1.CronJob, result batchv1.JobConditionType) *int32 {
 	}
 }
 
-// finished returns how many existing Jobs have finished with that result.
+// finished returns how many of the CronJob's Jobs exist and have finished with this result.
 func (k *cron) finished(result batchv1.JobConditionType) (n int) {
 	for _, r := range k.runs {
 		if !r.gone && resultOf(r.now) == result {
@@ -370,9 +374,9 @@ func (c *Checker) sortedCrons() []*cron {
 	return slices.SortedFunc(maps.Values(c.crons), func(a, b *cron) int { return compareUIDs(a.uid, b.uid) })
 }
 
-// undo returns to the CronJobs of a backup. If another controller exists, its log may name Jobs that the restore undid.
-// If the restored cluster has passed all versions that this log knows, nothing shows the other controller that the
-// cluster went back (design 0007), and it takes these Jobs for Jobs that a user deleted.
+// undo goes back to the CronJobs of a backup. away says that another controller exists. Its log may name Jobs that the
+// restore removed. If the restored cluster has versions higher than all that this log knows, nothing shows that
+// controller that the cluster went back (design 0007), and it takes these Jobs for Jobs that a user deleted.
 func (c *Checker) undo(backup map[types.UID]*cron, away bool) {
 	was := c.crons
 	c.crons = copiedCrons(backup)
@@ -384,7 +388,7 @@ func (c *Checker) undo(backup map[types.UID]*cron, away bool) {
 	}
 }
 
-// copiedCrons returns deep copies of CronJobs.
+// copiedCrons returns deep copies of what the checker knows about CronJobs, for a backup.
 func copiedCrons(crons map[types.UID]*cron) map[types.UID]*cron {
 	out := map[types.UID]*cron{}
 	for uid, k := range crons {

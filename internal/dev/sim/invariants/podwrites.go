@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
-// checkPodWrite checks a write of the controller to a Pod.
+// checkPodWrite checks a write of the controller to a Pod: it calls the check for the kind of write.
 func (c *Checker) checkPodWrite(w apiserver.Write, p *pod, before, after *corev1.Pod) {
 	switch {
 	case before == nil:
@@ -55,8 +55,8 @@ func (c *Checker) checkCreate(w apiserver.Write, p *pod, made *corev1.Pod) {
 	}
 }
 
-// checkDelete checks that pods of a finished Job are not deleted (J-082). It allows a request that takes effect after
-// its caller gave up or crashed, on a pod that has ended.
+// checkDelete checks that pods of a finished Job are not deleted (J-082). An exception is a pod that has ended, if the
+// request takes effect after its caller gave up or crashed.
 func (c *Checker) checkDelete(w apiserver.Write, p *pod) {
 	j := p.job
 	if j == nil {
@@ -122,14 +122,15 @@ func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1
 	case !spent && !known && !hasFinalizer(after) && !c.notCounted(j, p):
 		c.report("J-177", w.Version, j, p, "adopted without the finalizer, so it will not be counted")
 	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after) && anothers(before, j):
-		// another Job adopted it in between and annotated it, so it counts once more (docs/design/0004)
+		// Another Job adopted the pod meanwhile and annotated it. So this Job counts the pod once more, which is
+		// right (docs/design/0004).
 		p.account(j, unaccounted)
 	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after):
 		c.report("J-031", w.Version, j, p, "adopted with the finalizer, so it will be counted twice")
 	}
 }
 
-// anothers reports whether the annotation for the newest command on the pod names another Job.
+// anothers reports whether the pod's annotation about the newest command names another Job than j.
 func anothers(p *corev1.Pod, j *job) bool {
 	_, uid, _, ok := events.ParseCommand(p.Annotations[events.CommandAnnotation])
 	return ok && uid != j.uid
@@ -140,7 +141,7 @@ func anothers(p *corev1.Pod, j *job) bool {
 func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	j := c.jobs[apiserver.ControllerOf(before)]
 	if j == nil || j.gone || apiserver.JobFinished(j.now) || j.now.DeletionTimestamp != nil || p.relabelled && !apiserver.Selects(j.now, before.Labels) {
-		return // J-100, J-090
+		return // no pod of such a Job needs its finalizer any more (J-100, J-090)
 	}
 	if c.accounted(j, p) || c.notCounted(j, p) {
 		return
@@ -148,19 +149,21 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	intent, known := c.intent(w)
 	switch {
 	case known && !intent.Surplus && isTrue(j.now, batchv1.JobSuccessCriteriaMet) && (intent.NeverCounted || running(p.at(intent.PodSeen))):
-		// Decided before the pod ended: it is not counted, however it ended later (J-142).
+		// No breach: the controller decided this before the pod ended. Such a pod is not counted, however it ended
+		// (J-142).
 	case known && !intent.Surplus:
 		c.report("design §2, invariant 7, J-085", w.Version, j, p, "the finalizer went before a stored status accounts for the pod (phase %s)", before.Status.Phase)
 	case known && intent.PodSeen != 0 && !active(p.at(intent.PodSeen)):
 		c.report("J-073", w.Version, j, p, "dropped as surplus although the pod was known to have ended or to be on its way")
 	default:
-		// The controller must also delete the pod, unless a restart made it forget the request. Settled and checkFinish
-		// verify that.
+		// The pod was surplus, so the controller must also delete it, unless it forgot its request in a restart.
+		// Settled and checkFinish verify the deletion.
 		p.surplus = !(w.Late && c.forgotten)
 	}
 }
 
-// accounted reports whether the Job's stored status accounts for the pod.
+// accounted reports whether the Job's stored status accounts for the pod: it was listed or counted, or its index is
+// published.
 func (c *Checker) accounted(by *job, p *pod) bool {
 	if p.accounted(by) != unaccounted {
 		return true
@@ -171,12 +174,13 @@ func (c *Checker) accounted(by *job, p *pod) bool {
 	}
 	completed, failed := completedSet(j), failedSet(j)
 	all, _ := p.indexes(j)
-	// An index that is published as failed stays failed, however its pods end (J-117).
+	// A pod that succeeded is accounted for if its index is published as completed or failed: a failed index stays
+	// failed, however its pods end (J-117).
 	return slices.ContainsFunc(all, func(i int32) bool { return completed[i] || failed[i] })
 }
 
-// notCounted reports whether the pod must not be counted (J-035, J-091), or its index was not below spec.completions at
-// some time.
+// notCounted reports whether the pod must not be counted (J-035, J-091), or perhaps not because its index was once not
+// below spec.completions.
 func (c *Checker) notCounted(by *job, p *pod) bool {
 	j := by.now
 	all, sure := p.indexes(j)
@@ -254,7 +258,8 @@ func (c *Checker) checkIndexWants(w apiserver.Write, j *job, made *pod) {
 			continue
 		}
 		if !sure || p.adopted || p.late || p.again || p.relabelled || p.deletedBy != "" && p.now.Status.Phase == corev1.PodSucceeded {
-			return // such a pod may end at any time and in any way while the new pod is created
+			// Nothing can be checked: such a pod may end at any time and in any way while the new pod is created.
+			return
 		}
 		down := p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(j.now)
 		if down || p.deletedBy != "" && j.replaced {

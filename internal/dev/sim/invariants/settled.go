@@ -43,7 +43,7 @@ func (c *Checker) settledJob(version uint64, j *job) {
 	s, spec := &j.now.Status, &j.now.Spec
 	if j.finisher != "" {
 		c.settledExpired(version, j)
-		return // its status was checked when it was written
+		return // the status of a finished Job was checked when it was written
 	}
 	paused := spec.Suspend != nil && *spec.Suspend || spec.Parallelism != nil && *spec.Parallelism == 0
 	if live+terminating == 0 && !paused && j.now.DeletionTimestamp == nil {
@@ -66,7 +66,7 @@ func (c *Checker) settledPod(version uint64, p *pod) {
 	if p.gone {
 		return
 	}
-	// the pod lost its owner, for example with its Job: now it is the user's
+	// If the pod lost its owner, for example with its Job, it belongs to the user, and need not be deleted.
 	orphaned := p.job != nil && apiserver.ControllerOf(p.now) != p.job.uid
 	if p.surplus && !p.deleteSent && !orphaned && !apiserver.PodTerminal(p.now) {
 		c.report("J-073", version, p.job, p, "the finalizer was dropped uncounted, and the pod never deleted")

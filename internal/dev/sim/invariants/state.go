@@ -14,18 +14,18 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// job is what the checker knows about one Job. Jobs are told apart by UID.
+// job is what the checker knows about one Job.
 type job struct {
 	uid      types.UID
 	key      apiserver.Key
-	now      *batchv1.Job // as stored; the last state after its deletion
+	now      *batchv1.Job // the Job as stored; after its deletion, as it was last
 	gone     bool
-	stored   time.Time // time of its newest version
+	stored   time.Time // time of the Job's newest version
 	versions []*batchv1.Job
-	finisher string // the actor that finished it; empty while it is unfinished
-	starter  string // the actor that published its start time
-	rescaled bool   // a user changed its parallelism
-	resized  bool   // a user changed its completions
+	finisher string // who finished the Job; empty while it is unfinished
+	starter  string // who published the Job's start time
+	rescaled bool   // a user changed the Job's parallelism
+	resized  bool   // a user changed the Job's completions
 	replaced bool   // a user changed podReplacementPolicy
 	fewest   int32  // the smallest value that spec.completions ever had
 	pods     map[types.UID]*pod
@@ -71,7 +71,7 @@ func (j *job) at(version uint64) *batchv1.Job {
 	return found
 }
 
-// sortedPods returns the pods in a fixed order, so that the first violation is always the same.
+// sortedPods returns the Job's pods in a fixed order, so that the first violation is the same in each run.
 func (j *job) sortedPods() []*pod {
 	return slices.SortedFunc(maps.Values(j.pods), func(a, b *pod) int {
 		if a.uid < b.uid {
@@ -81,7 +81,7 @@ func (j *job) sortedPods() []*pod {
 	})
 }
 
-// entry says how a stored status accounts for a pod.
+// entry says where a Job's stored status accounts for a pod, if at all.
 type entry uint8
 
 const (
@@ -90,36 +90,36 @@ const (
 	inFailed               // in uncountedTerminatedPods.failed
 	countedSucceeded       // in status.succeeded
 	countedFailed          // in status.failed
-	countedInTheEnd        // in a counter, by the write that finished the Job; which counter is unknown
+	countedInTheEnd        // in a counter, by the write that finished the Job; it is unknown in which one
 )
 
-// pod is what the checker knows about one Pod. Pods are told apart by UID.
+// pod is what the checker knows about one Pod.
 type pod struct {
 	uid       types.UID
 	key       apiserver.Key
 	createdBy string
-	late      bool // it was created after the controller had given up the request and forgotten it
-	// a second try of the same create made it, after the first pod was gone; it is deleted once it is seen
-	// (docs/design/0001)
+	late      bool // it was created after the controller had stopped waiting for the request and forgotten it
+	// the same create was sent twice, and made this pod after the first one was gone; the controller deletes it when it
+	// sees it (docs/design/0001)
 	again    bool
-	now      *corev1.Pod // as stored; the last state after its deletion
+	now      *corev1.Pod // the Pod as stored; after its deletion, as it was last
 	gone     bool
 	versions []*corev1.Pod
-	job      *job // the Job that controls it, or the last one that did
+	job      *job // the Job that controls it, or did so last
 
-	entries   map[*job]entry // how each of its Jobs, past and present, accounts for it
+	entries   map[*job]entry // how each Job that controls it, or did, accounts for it
 	tracked   bool           // has the finalizer
-	droppedBy string         // the actor that last removed the finalizer
+	droppedBy string         // who last removed the finalizer
 	ended     bool           // it ended with the finalizer; a deletion can count as an end (J-023)
-	deletedBy string         // the actor that first requested its deletion
-	deletedAt time.Time      // when
-	// a user changed its labels or owner after the controller adopted it, so the controller may or may not see it as
-	// the Job's
+	deletedBy string         // who first requested its deletion
+	deletedAt time.Time      // when that was
+	// a user changed its labels or owner after the controller adopted it, so it is not certain whether the controller
+	// sees it as the Job's
 	relabelled bool
-	adopted    bool // a Job adopted it, so it may come in addition to the pods that the Job creates
+	adopted    bool // a Job adopted it, so that the Job may have more pods than it created
 	surplus    bool // the controller removed the finalizer without counting it, and must delete the pod
 	deleteSent bool // the controller sent a delete
-	// a removal of the finalizer failed before any status accounted for the pod: the pod may be surplus
+	// a try to remove the finalizer failed before any status accounted for the pod, so the pod may be surplus
 	dropTried bool
 }
 
@@ -131,9 +131,9 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 		p.relabelled = true
 	}
 	if before != nil && after != nil && adopted(before, after) && w.Actor == c.cfg.Actor {
-		p.relabelled, p.adopted = false, true // the patch named the version on which the adoption was decided
+		p.relabelled, p.adopted = false, true // the patch names the version on which the adoption was decided
 		if p.job != nil && apiserver.ControllerOf(after) != p.job.uid {
-			p.surplus = false // it belongs to another Job now
+			p.surplus = false // the pod belongs to another Job now, so the earlier Job need not delete it
 		}
 		p.late = p.late || w.Late && c.forgotten
 	}
@@ -153,7 +153,8 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 		}
 	}
 	switch {
-	case wasTracked && w.Late && c.forgotten: // the controller may have forgotten its request
+	case wasTracked && w.Late && c.forgotten:
+		// If the controller forgot its request in a crash, nothing can be concluded from its late effect.
 	case wasTracked && !p.tracked && p.job != nil && apiserver.ControllerOf(before) == p.job.uid && apiserver.Selects(p.job.now, before.Labels):
 		p.droppedBy = w.Actor
 	case !wasTracked && p.tracked:
@@ -162,8 +163,8 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 	p.noteEnd()
 }
 
-// stripped reports whether another client removed the finalizer. While the outcome of a status write that lists the pod
-// is unknown, nobody can know whether the pod counts.
+// stripped reports whether another client than actor removed the finalizer. If the outcome of a status write that
+// lists the pod is unknown then, nobody can know whether the pod counts.
 func (p *pod) stripped(actor string) bool { return p.droppedBy != "" && p.droppedBy != actor }
 
 // adopted reports whether a write gave a pod without an owner to a Job.
@@ -171,7 +172,7 @@ func adopted(before, after *corev1.Pod) bool {
 	return apiserver.ControllerOf(before) == "" && apiserver.ControllerOf(after) != ""
 }
 
-// accounted says how the Job accounts for the pod, and account sets it.
+// accounted returns how the Job's status accounts for the pod. account sets it.
 func (p *pod) accounted(j *job) entry { return p.entries[j] }
 
 func (p *pod) account(j *job, e entry) {
@@ -181,8 +182,8 @@ func (p *pod) account(j *job, e entry) {
 	p.entries[j] = e
 }
 
-// noteEnd remembers that the pod ended with the finalizer. A pod that is being deleted counts as ended, unless the Job
-// replaces only failed pods (J-023).
+// noteEnd notes that the pod ended while it had the finalizer. A pod that is being deleted counts as ended, unless the
+// Job replaces only failed pods (J-023).
 func (p *pod) noteEnd() {
 	if !p.tracked || p.job == nil {
 		return
@@ -223,8 +224,9 @@ func (p *pod) live() bool {
 // (J-035). A pod of a NonIndexed Job has no index, and ok is true.
 func (p *pod) index(j *batchv1.Job) (i int32, ok bool) { return indexOf(p.now, j) }
 
-// indexes returns all completion indexes that the pod ever had, since users may change the annotation. sure is false if
-// there was more than one, or an invalid one: then nobody knows which one the controller had seen when it decided.
+// indexes returns all completion indexes that the pod had in any version, because users may change the annotation. sure
+// is false if there were several, or an invalid one; then it is unknown which one the controller had seen when it
+// decided.
 func (p *pod) indexes(j *batchv1.Job) (all []int32, sure bool) {
 	valid := true
 	for _, v := range p.versions {

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// checkRemoval checks that the controller deletes a Job only in the foreground, and only if the TTL in the deleted
-// version has passed.
+// checkRemoval checks the deletion of a Job by the controller: it must be in the foreground, and the TTL in the deleted
+// version must have passed.
 func (c *Checker) checkRemoval(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	expiry, ok := expiryOf(before)
 	if !ok {
@@ -38,7 +38,7 @@ func (c *Checker) settledExpired(version uint64, j *job) {
 	}
 }
 
-// latestShown returns the latest time that the controller's clock showed between two instants.
+// latestShown returns the latest time that the controller's clock, which may be wrong, showed between from and to.
 func (c *Checker) latestShown(from, to time.Time) time.Time {
 	offset, latest := time.Duration(0), time.Time{}
 	for _, s := range c.clock {

@@ -17,7 +17,7 @@ import (
 // So the checks below can compare the end of a Job with exactly this spec, and with what the write publishes.
 
 // checkVerdict checks that a Job ends for a reason that its pods, its spec and the clock confirm (J-159), and that it
-// does not go on after its published status says that it has failed. Call it before the write's pods are accounted for.
+// is ended when its published status says that it has failed. Call it before the write's pods are accounted for.
 func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if cond := condition(after, kind); cond != nil && !isTrue(before, kind) {
@@ -31,15 +31,16 @@ func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1
 		}
 	}
 	if isTrue(after, batchv1.JobSuccessCriteriaMet) || isTrue(after, batchv1.JobFailureTarget) {
-		return // J-143: the first verdict stands
+		return // the Job already ends: the first verdict counts (J-143)
 	}
-	// J-018: while pods may still be adopted, no failure is decided
+	// The Job must not go on after its failure. An exception: while it may still adopt pods, it decides no failure
+	// (J-018).
 	if wrong := overdue(after); wrong != "" && !c.adopting(j) {
 		c.report("J-159", w.Version, j, nil, "it goes on, though %s", wrong)
 	}
 }
 
-// overdue returns why the published status says that a Job must have failed; empty if it does not.
+// overdue returns why a Job with this published status must have failed; empty if it need not.
 func overdue(after *batchv1.Job) string {
 	failed, most := failedSet(after), after.Spec.MaxFailedIndexes
 	switch n := after.Status.Failed + int32(len(lists(after).Failed)); {
@@ -122,7 +123,8 @@ func completionUnproven(j *job, after *batchv1.Job) string {
 	return ""
 }
 
-// unlisted returns how many pods of a Job have succeeded and are neither counted nor in the list of uncounted pods.
+// unlisted returns how many pods of a Job have succeeded and are in no counter and not in list (UIDs of uncounted
+// pods).
 func unlisted(j *job, list []types.UID) (n int32) {
 	listed := map[types.UID]bool{}
 	for _, uid := range list {
@@ -146,7 +148,7 @@ func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	for i, r := range after.Spec.SuccessPolicy.Rules {
 		met, required := len(completed), -1
 		if r.SucceededIndexes != nil {
-			// completions may have been lowered since, so do not check them
+			// No check against completions, which a user may have lowered since.
 			set, err := apiserver.IndexSet(*r.SucceededIndexes, 1<<30)
 			if err != nil {
 				continue
@@ -168,8 +170,8 @@ func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	return fmt.Sprintf("no rule is met by %q (J-139)", after.Status.CompletedIndexes)
 }
 
-// mostFailed returns the largest number of pods that the controller may know to have failed: those that the status
-// counts or lists, and failed pods that it does not account for yet.
+// mostFailed returns the largest number of failed pods that the controller may know of: those that the status counts or
+// lists, and failed pods for which it does not account yet.
 func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
 	n := before.Status.Failed + int32(len(lists(before).Failed))
 	for _, p := range j.pods {
@@ -212,7 +214,8 @@ func restartsOf(p *corev1.Pod) (n int32) {
 	return n
 }
 
-// adopting reports whether a pod without an owner ever existed that the Job selects: the Job may be about to adopt it.
+// adopting reports whether there was ever a pod without an owner that the Job selects, so that the Job may be about to
+// adopt it.
 func (c *Checker) adopting(j *job) bool {
 	for _, p := range c.pods {
 		if p.key.Namespace == j.key.Namespace && slices.ContainsFunc(p.versions, func(v *corev1.Pod) bool {
@@ -236,7 +239,8 @@ func (c *Checker) checkFailedIndexes(w apiserver.Write, j *job, before, after *b
 		}
 		failed := p.ended && (p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(after))
 		if isTrue(before, batchv1.JobFailureTarget) {
-			// a pod that is deleted because the Job fails does not fail its index
+			// If the Job was failing already, a pod counts against its index only if it failed before its deletion,
+			// because a failing Job deletes its pods.
 			failed = failed && p.failedBeforeDeletion()
 		}
 		for _, i := range all {

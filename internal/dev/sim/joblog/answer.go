@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// answer carries out a command of the controller. The watch shows the effect before or after the answer.
+// answer carries out a command of the controller in the simulated cluster. The loop gets the watch event of the effect
+// before or after the answer.
 func (c *cluster) answer(task events.Task) {
 	r := events.TaskResult{
 		Stream: task.Stream, Ended: task.Ended(events.Done),
@@ -28,7 +29,7 @@ func (c *cluster) answer(task events.Task) {
 	}
 }
 
-// do applies the effect of a command to the cluster, sends the watch event, and fills in the result.
+// do changes the cluster as the command says, sends the watch event, and fills in the result.
 func (c *cluster) do(j *job, task events.Task, r *events.TaskResult) {
 	switch command := task.Command.(type) {
 	case *events.CreatePod:
@@ -55,7 +56,7 @@ func (c *cluster) do(j *job, task events.Task, r *events.TaskResult) {
 			}
 		}
 	default:
-		panic(fmt.Sprintf("joblog: the cluster does not know %T", command)) // no other command occurs here
+		panic(fmt.Sprintf("joblog: the cluster does not know %T", command)) // the loop gives no other command here
 	}
 }
 

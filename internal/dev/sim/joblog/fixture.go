@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Log is the log of a busy cluster in memory. Its records are there both in stored form and decoded.
+// Log is the log of a busy cluster, in memory. It has its records as stored bytes, and decoded.
 type Log struct {
 	*memlog.Log
 	Loop    *loop.Loop // the loop that wrote it
@@ -29,7 +29,7 @@ func New(t testing.TB, cfg Config) *Log {
 	if l.Loop, err = Write(l.Log, cfg); err != nil {
 		t.Fatal(err)
 	}
-	var all []byte // one allocation for all records, which the garbage collector does not scan
+	var all []byte // one piece of memory for all records, which the garbage collector does not scan
 	var ends []int
 	for rec, err := range l.Read(t.Context(), 0) {
 		if err != nil {
@@ -48,7 +48,7 @@ func New(t testing.TB, cfg Config) *Log {
 	return l
 }
 
-// Forget drops everything except the stored form, so that the garbage collector has less to scan.
+// Forget drops everything except the stored bytes, so that the garbage collector has less to scan.
 func (l *Log) Forget() { l.Log, l.Loop, l.Records = nil, nil, nil }
 
 // Len returns the number of records.
@@ -62,7 +62,8 @@ func (l *Log) Bytes() (n int) {
 	return n
 }
 
-// Hash does what the verification of a log must do at least: SHA-256 over each record and the hash before it.
+// Hash computes SHA-256 over each record and the hash before it, which is the least that a verification of the log must
+// do.
 func (l *Log) Hash() {
 	var block []byte
 	var hash [sha256.Size]byte
@@ -72,10 +73,10 @@ func (l *Log) Hash() {
 	}
 }
 
-// Messages holds the protobuf messages of records: header, facts and evidence, encoded.
+// Messages has the protobuf messages in records (header, facts and evidence), encoded.
 type Messages struct {
 	types []protoreflect.MessageType
-	bytes []byte // of all messages, concatenated
+	bytes []byte // all messages, one after the other
 	ends  []int
 }
 
@@ -105,14 +106,14 @@ func (l *Log) Messages(t testing.TB) *Messages {
 	return m
 }
 
-// Unmarshal decodes each message and passes it to fn, unless fn is nil. This is the cost of the protobuf library alone,
-// the lower bound of decoding.
+// Unmarshal decodes each message, and passes it to fn unless fn is nil. A benchmark compares with it, because this is
+// the cost of the protobuf library alone.
 func (m *Messages) Unmarshal(fn func(proto.Message)) {
 	start := 0
 	for i, end := range m.ends {
 		message := m.types[i].New().Interface()
 		if err := proto.Unmarshal(m.bytes[start:end], message); err != nil {
-			panic(err) // AppendRecord encoded these messages, so they decode
+			panic(err) // no error is possible: AppendRecord has encoded these messages
 		}
 		if start = end; fn != nil {
 			fn(message)
@@ -126,7 +127,8 @@ func (m *Messages) Decoded() (all []proto.Message) {
 	return all
 }
 
-// message returns an empty protobuf message for facts of a kind; nil for rare kinds, and for kinds without a message.
+// message returns an empty protobuf message for the facts of a kind of record; nil for rare kinds, and for kinds
+// without such a message.
 func message(kind events.Kind) proto.Message {
 	switch kind {
 	case events.KindJobAdded, events.KindJobChanged:

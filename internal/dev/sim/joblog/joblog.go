@@ -15,31 +15,31 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config sets how busy the cluster is.
+// Config says how busy the simulated cluster is, and how long its log.
 type Config struct {
 	Seed     uint64
 	Records  int // number of records to write, at least
 	Running  int // number of Jobs that run at the same time
 	Finished int // finished Jobs that are not deleted yet
-	Waiting  int // number of Jobs with one pod that runs longer than the log, and a deadline after the log's end
+	Waiting  int // number of Jobs with one pod that runs beyond the end of the log, with a deadline after that end
 	Parked   int // number of Jobs that stay suspended
-	Restate  int // bytes of stored states that a turn may add to a new file; 0 for the loop's default
-	// how many of 1,000 Jobs run one pod; in a tenth of these the pod fails for good. 0 for the usual shapes
+	Restate  int // how many bytes of stored states a turn may add to a new file; 0 for the loop's default
+	// how many of 1,000 Jobs run a single pod; a tenth of these pods fails for good. 0 for the usual shapes
 	Single int
 
 	// Now returns the time of the next turn, for a log that is written in real time. If nil, the clock advances by some
 	// milliseconds with each turn, and nothing waits.
 	Now func() events.Time
 
-	// Between is called between two turns, when all appended records are durable. An error from it ends the writing. It
-	// may be nil.
+	// Between is called between two turns of the loop, when all appended records are durable. An error from it ends the
+	// writing. May be nil.
 	Between func(now events.Time, l *loop.Loop) error
 }
 
-// Busy returns a cluster with 64 Jobs at the same time.
+// Busy returns the Config of a cluster that runs 64 Jobs at a time, with a log of records records.
 func Busy(records int) Config { return Config{Seed: 1, Records: records, Running: 64, Finished: 40} }
 
-// perTurn limits how many events happen between two turns.
+// perTurn limits how many things happen in the cluster between two turns of the loop.
 const perTurn = 48
 
 // Write appends records to an empty log. It returns the loop that wrote them.
@@ -81,7 +81,7 @@ func Write(log store.Log, cfg Config) (*loop.Loop, error) {
 	return c.loop, nil
 }
 
-// cluster is the Kubernetes that the loop sees.
+// cluster is the simulated cluster that the loop sees.
 type cluster struct {
 	cfg     Config
 	log     store.Log
@@ -92,7 +92,7 @@ type cluster struct {
 	jobs    map[types.UID]*job
 	over    []*job        // finished Jobs, the oldest first
 	alive   []*pod        // pods that have not ended
-	asked   []events.Task // commands in flight
+	asked   []events.Task // commands that were not answered yet
 	inputs  []loop.Input
 	made    int // number of Jobs so far
 	active  int
@@ -127,7 +127,7 @@ func (c *cluster) uid() types.UID {
 }
 
 func (c *cluster) next() uint64 {
-	c.version += 1 + c.rng.Uint64N(5) // as if other clients wrote, too
+	c.version += 1 + c.rng.Uint64N(5) // skip some versions, because other clients write, too
 	return c.version
 }
 
@@ -135,7 +135,7 @@ func (c *cluster) see(o events.Observation) {
 	c.inputs = append(c.inputs, loop.Input{Observation: &o})
 }
 
-// turn lets the loop decide on the events, and takes its commands when they are durable.
+// turn makes a turn of the loop with the events so far, and takes its commands when they are durable.
 func (c *cluster) turn() error {
 	c.now = c.later()
 	for inputs := c.inputs; ; {
@@ -159,7 +159,8 @@ func (c *cluster) turn() error {
 	return nil
 }
 
-// later returns the time of the next turn.
+// later returns the time of the next turn of the loop: the clock's time if the test has set one, which never goes
+// back.
 func (c *cluster) later() events.Time {
 	if c.cfg.Now != nil {
 		return max(c.now, c.cfg.Now())
@@ -167,7 +168,7 @@ func (c *cluster) later() events.Time {
 	return c.now.Add(time.Duration(1+c.rng.IntN(60)) * time.Millisecond)
 }
 
-// happen makes some events between two turns: new Jobs, answers to commands, progress of pods.
+// happen makes the events between two turns of the loop: new Jobs, answers to commands, progress of pods.
 func (c *cluster) happen() {
 	for c.active < c.cfg.Running {
 		c.create()
@@ -186,7 +187,7 @@ func (c *cluster) happen() {
 	}
 	if c.cfg.Now == nil && len(c.asked) == 0 && len(c.alive) == 0 {
 		if wake := c.loop.Wake(); wake > c.now {
-			c.now = wake // advance to the next wake, since nothing else can happen before
+			c.now = wake // advance to the time at which the loop wants to wake, because nothing else can happen before
 		}
 	}
 }
@@ -199,7 +200,7 @@ func pluck[T any](from *[]T, i int) T {
 	return x
 }
 
-// goOn advances a pod by one step of its life: scheduled, running, ended.
+// goOn moves a pod to the next state of its life: scheduled, running, ended.
 func (c *cluster) goOn(i int) {
 	p := c.alive[i]
 	if p.gone {
@@ -228,7 +229,8 @@ func (c *cluster) goOn(i int) {
 	c.show(p)
 }
 
-// show sends the loop a watch event with the pod's present state, at a new version.
+// show sends the loop a watch event with the present state of a pod, as a new version. ends are the containers that
+// have ended.
 func (c *cluster) show(p *pod, ends ...events.ContainerEnd) {
 	p.seen.Version = c.next()
 	seen := p.seen

@@ -8,18 +8,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// shape describes the Jobs of one kind.
+// shape describes one kind of Jobs.
 type shape struct {
 	name                     string
 	completions, parallelism int32
 	indexed                  bool
 	failures                 float64 // share of pods that fail
-	endless                  bool    // its pods never end
-	once                     bool    // a failed pod is not retried
-	share                    int     // share of all Jobs, in percent
+	endless                  bool    // pods of the Job never end
+	once                     bool    // a pod that fails is not replaced
+	share                    int     // how many percent of all Jobs have this shape
 }
 
-// The usual shapes. Most Jobs are small, and most pods belong to large Jobs.
+// The usual shapes (kinds of Jobs). Most Jobs are small, and most pods belong to large Jobs.
 var shapes = []shape{
 	{name: "report", completions: 1, parallelism: 1, share: 50},
 	{name: "import", completions: 20, parallelism: 10, failures: 0.1, share: 30},
@@ -27,7 +27,7 @@ var shapes = []shape{
 	{name: "train", completions: 1000, parallelism: 200, indexed: true, share: 5},
 }
 
-// The shapes of Jobs with one pod, which Config.Single asks for.
+// The shapes (kinds) of Jobs with a single pod, which Config.Single asks for.
 var (
 	nightly = shape{name: "nightly", completions: 1, parallelism: 1}
 	checks  = shape{name: "checks", completions: 1, parallelism: 1, failures: 1, once: true}
@@ -49,13 +49,13 @@ func (c *cluster) draw() shape {
 	return shapes[0]
 }
 
-// create creates a Job as a CronJob would: Jobs of one shape have the same spec.
+// create creates a Job as a CronJob would: Jobs of a shape have the same spec.
 func (c *cluster) create() {
 	c.active++
 	c.showJob(c.newJob(c.draw()))
 }
 
-// wait creates a Job that runs longer than the log.
+// wait creates a Job whose pod never ends, with a deadline after the end of the log.
 func (c *cluster) wait() {
 	j := c.newJob(shape{name: "service", completions: 1, parallelism: 1, endless: true})
 	deadline := int64(1 << 30)

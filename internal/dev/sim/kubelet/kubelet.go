@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/clock"
 )
 
-// Actor is the name of the kubelets and the scheduler in the API server's log of writes.
+// Actor is the name of the kubelets and the scheduler in the simulated server's log of writes.
 const Actor = "kubelet"
 
 // Config configures a Kubelet. A zero range means no delay.
@@ -27,11 +27,11 @@ type Config struct {
 	Nodes        int             // number of nodes, named node-0, node-1, …; 0 means 3
 	Schedule     Range           // from creation to the assignment of a node
 	Start        Range           // from the assignment to Running and Ready
-	RunTime      Range           // of a run, unless an annotation sets it
+	RunTime      Range           // time of a run, unless an annotation sets it
 	Stop         Range           // from the deletion to the terminal phase; at most the grace period
-	Stops        []time.Duration // if set, one of these is drawn in place of Stop
+	Stops        []time.Duration // if set, one of these, chosen at random, replaces Stop
 	Confirm      Range           // from the terminal phase to the confirmed deletion
-	FailRate     float64         // share of failed runs, unless annotations decide
+	FailRate     float64         // share of runs that fail, unless annotations decide
 	CleanStop    float64         // share of stopped Pods that exit with 0, so that they end as Succeeded
 	RestartPause Range           // added to the run time of a run after a restart in place
 }
@@ -48,9 +48,9 @@ type Kubelet struct {
 	bound    int // pods given a node so far
 }
 
-// life holds the queued next step of one Pod.
+// life is one Pod with its next step, which waits in the clock's queue.
 type life struct {
-	pod    *corev1.Pod // as last seen
+	pod    *corev1.Pod // the Pod as it was seen last
 	action action
 	item   *clock.Item
 }
@@ -74,7 +74,7 @@ func New(cfg Config) *Kubelet {
 	}
 	cursor, err := cfg.Server.Watch(apiserver.Pods, 0)
 	if err != nil {
-		panic(err) // New is called before anything is compacted
+		panic(err) // no error is possible: nothing was compacted (dropped) before New is called
 	}
 	return &Kubelet{
 		cfg: cfg, client: cfg.Server.Client(Actor), clock: cfg.Server.Clock(), cursor: cursor,
@@ -82,11 +82,12 @@ func New(cfg Config) *Kubelet {
 	}
 }
 
-// Sync reads what happened to Pods, and queues their next steps. It writes nothing.
+// Sync reads what happened to Pods since the last call, and puts their next steps into the clock's queue. It writes
+// nothing.
 func (k *Kubelet) Sync() {
 	for {
 		e, more, err := k.cursor.Next()
-		if err != nil { // events that we have not read were compacted: list, and start again
+		if err != nil { // the server has dropped events that were not read, so list the Pods, and begin again
 			k.relist()
 			return
 		}
@@ -102,10 +103,10 @@ func (k *Kubelet) Sync() {
 	}
 }
 
-// Rewound reports that the server was restored from a backup. The queued steps are dropped, and Pods continue from
-// their stored state.
+// Rewound is called when the server was restored from a backup. The steps in the queue are dropped, and Pods continue
+// from their stored state.
 func (k *Kubelet) Rewound() {
-	for uid := range k.pods { // in any order: forget draws no random numbers and writes nothing
+	for uid := range k.pods { // in any order, because forget uses no random numbers and writes nothing
 		k.forget(uid)
 	}
 	k.relist()
@@ -118,7 +119,7 @@ func (k *Kubelet) relist() {
 		live[o.GetUID()] = true
 		k.observe(o.(*corev1.Pod))
 	}
-	for uid := range k.pods { // in any order: forget draws no random numbers and writes nothing
+	for uid := range k.pods { // in any order, because forget uses no random numbers and writes nothing
 		if !live[uid] {
 			k.forget(uid)
 		}
@@ -147,12 +148,12 @@ func (k *Kubelet) Nodes() []string {
 	return out
 }
 
-// next returns the next step of a Pod in this state.
+// next returns the next step in the life of a Pod with this state.
 func next(pod *corev1.Pod) action {
 	terminal := apiserver.PodTerminal(pod)
 	switch {
 	case pod.Spec.NodeName == "" && pod.DeletionTimestamp != nil:
-		return none // the pod garbage collector deletes it
+		return none // the kubelet has nothing to do: the pod garbage collector deletes a pod without a node
 	case pod.Spec.NodeName == "" && !terminal:
 		return schedule
 	case pod.DeletionTimestamp != nil && !terminal:
@@ -167,7 +168,7 @@ func next(pod *corev1.Pod) action {
 	return begin
 }
 
-// observe queues the Pod's next step, unless it is queued already.
+// observe puts the Pod's next step into the clock's queue, unless it is there already.
 func (k *Kubelet) observe(pod *corev1.Pod) {
 	l := k.pods[pod.UID]
 	if l == nil {
@@ -189,11 +190,11 @@ func (k *Kubelet) observe(pod *corev1.Pod) {
 		l.item = nil
 		k.Sync()
 		if k.pods[pod.UID] != l || l.action != want || l.item != nil {
-			return // the Pod changed in the meantime
+			return // the Pod has changed, so another step was queued in place of this one
 		}
 		l.action = none
 		k.act(want, l.pod)
-		k.Sync() // read our own write, and queue the next step
+		k.Sync() // see the write of this step, and queue the next step
 	})
 }
 
@@ -224,7 +225,8 @@ func (k *Kubelet) wait(a action, pod *corev1.Pod) (d time.Duration, never bool) 
 	return 0, true
 }
 
-// act does one step of a Pod. It ignores a conflict: then the watch delivers the change, and Sync queues another step.
+// act makes one step of a Pod. It ignores a conflict, because the watch will show the change, and Sync then queues
+// another step.
 func (k *Kubelet) act(a action, pod *corev1.Pod) {
 	if k.lost[pod.Spec.NodeName] {
 		return
@@ -256,7 +258,8 @@ func (k *Kubelet) act(a action, pod *corev1.Pod) {
 			apiserver.DeleteOptions{UID: pod.UID, GraceSeconds: new(int64)})
 	}
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		panic(fmt.Sprintf("%s pod %s/%s: %v", a, pod.Namespace, pod.Name, err)) // the simulation has a bug
+		// Any other error is a bug of the simulation.
+		panic(fmt.Sprintf("%s pod %s/%s: %v", a, pod.Namespace, pod.Name, err))
 	}
 }
 

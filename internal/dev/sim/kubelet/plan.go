@@ -15,12 +15,12 @@ import (
 // Annotations that decide how a Pod runs and ends. The control plane for integration tests (test/controlplane) supports
 // the same, except AnnotationFailAttempts. If an annotation is absent or invalid, the seed decides.
 const (
-	// AnnotationOutcome is one of the outcomes below.
+	// AnnotationOutcome is how the Pod ends: one of the outcomes below.
 	AnnotationOutcome = "sim.jobledger.dev/outcome"
-	// AnnotationFailIndexes is an index set ("0,2-4"): Pods of these completion indexes fail. Other Pods end as
+	// AnnotationFailIndexes is a set of completion indexes ("0,2-4") whose Pods fail. Other Pods end as
 	// AnnotationOutcome says.
 	AnnotationFailIndexes = "sim.jobledger.dev/fail-indexes"
-	// AnnotationFailAttempts is the number of runs that fail, counted per Job and index; later runs succeed.
+	// AnnotationFailAttempts is how many runs fail, counted for each Job and index; later runs succeed.
 	AnnotationFailAttempts = "sim.jobledger.dev/fail-attempts"
 	// AnnotationExitCode is the exit code of containers that fail, 1 when absent.
 	AnnotationExitCode = "sim.jobledger.dev/exit-code"
@@ -40,7 +40,7 @@ const (
 	OutcomePending = "pending" // it never starts
 )
 
-// Range is a duration drawn between two bounds, inclusive. It is in whole seconds if both bounds are.
+// Range is the bounds, both included, of a random duration. It is in whole seconds if both bounds are.
 type Range struct{ Min, Max time.Duration }
 
 func (r Range) draw(rng *rand.Rand) time.Duration {
@@ -54,7 +54,7 @@ func (r Range) draw(rng *rand.Rand) time.Duration {
 	return r.Min + time.Duration(rng.Int64N(int64((r.Max-r.Min)/unit)+1))*unit
 }
 
-// attempt is the key under which the runs of an index of a Job are counted.
+// attempt identifies an index of a Job (or a Job without indexes), to count how often its pods ran.
 type attempt struct {
 	job   types.UID
 	index string
@@ -67,7 +67,7 @@ func attemptOf(pod *corev1.Pod) attempt {
 // waits maps a step to the annotation that sets its duration.
 var waits = map[action]string{begin: AnnotationStartAfter, end: AnnotationRunFor, stop: AnnotationStopAfter}
 
-// asked returns the duration of a step: that of the Pod's annotation, or else a draw from r.
+// asked returns how long a step takes: as the Pod's annotation says, or else a random time in r.
 func (k *Kubelet) asked(a action, pod *corev1.Pod, r Range) time.Duration {
 	if d, err := time.ParseDuration(pod.Annotations[waits[a]]); err == nil && waits[a] != "" {
 		return d
@@ -75,7 +75,7 @@ func (k *Kubelet) asked(a action, pod *corev1.Pod, r Range) time.Duration {
 	return r.draw(k.cfg.Rand)
 }
 
-// exitCode decides the exit code of the run that ends now, and counts the run.
+// exitCode returns the exit code of the run that ends now, and counts the run.
 func (k *Kubelet) exitCode(pod *corev1.Pod) int32 {
 	which := attemptOf(pod)
 	k.attempts[which]++
@@ -88,7 +88,7 @@ func (k *Kubelet) exitCode(pod *corev1.Pod) int32 {
 	return 1
 }
 
-// fails decides whether a run fails. run is its number, from 1, among the runs of the same Job and index.
+// fails reports whether a run fails. run is its number, from 1, among the runs of the same Job and index.
 func (k *Kubelet) fails(pod *corev1.Pod, run int) bool {
 	if failsByIndex(pod) {
 		return true

@@ -10,7 +10,7 @@ import (
 // Exit code of a container that was asked to stop, with SIGTERM.
 const exitStopped = 143
 
-// SetRunning sets the status of a Pod with all containers running and ready.
+// SetRunning changes the status s: all containers of the Pod are running and ready.
 func SetRunning(pod *corev1.Pod, s *corev1.PodStatus, now metav1.Time) {
 	s.Phase = corev1.PodRunning
 	s.StartTime = &now
@@ -26,14 +26,14 @@ func SetRunning(pod *corev1.Pod, s *corev1.PodStatus, now metav1.Time) {
 	}
 }
 
-// SetEnded sets the status of a Pod after all its containers ended with code.
+// SetEnded changes the status s: all containers of the Pod have ended with this exit code.
 func SetEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time) {
 	s.Phase = corev1.PodSucceeded
 	reason := "PodCompleted"
 	if code != 0 {
 		s.Phase, reason = corev1.PodFailed, "PodFailed"
 	}
-	if len(s.ContainerStatuses) == 0 { // the Pod was stopped before it started
+	if len(s.ContainerStatuses) == 0 { // if the Pod was stopped before it started, it has no container statuses yet
 		for _, c := range pod.Spec.Containers {
 			s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image})
 		}
@@ -47,7 +47,8 @@ func SetEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time)
 	setCondition(s, corev1.PodReady, corev1.ConditionFalse, reason, now)
 }
 
-// SetRestarted sets the status of a Pod after its containers ended with code and were restarted in place.
+// SetRestarted changes the status s: all containers of the Pod have ended with this exit code, and were restarted in
+// place.
 func SetRestarted(s *corev1.PodStatus, code int32, now metav1.Time) {
 	for i := range s.ContainerStatuses {
 		c := &s.ContainerStatuses[i]

@@ -16,8 +16,8 @@ func NewCronJob(created events.Time) events.CronJobSeen {
 	}
 }
 
-// CronJob applies one word to a CronJob. A space in a schedule is written as an underscore. ok is false if the word is
-// not about a CronJob.
+// CronJob changes a CronJob by one word of a script. A space in a schedule is written as an underscore. ok is false if
+// the word is not about a CronJob.
 func CronJob(c *events.CronJobSeen, word string, now events.Time) (ok bool, err error) {
 	key, value, _ := strings.Cut(word, "=")
 	switch key {
@@ -62,18 +62,18 @@ func CronJob(c *events.CronJobSeen, word string, now events.Time) (ok bool, err 
 	return true, err
 }
 
-// Run applies one word to a Job of a CronJob. ok is false if the word is not about one.
+// Run changes a Job of a CronJob by one word of a script. ok is false if the word is not about such a Job.
 func Run(r *events.RunSeen, word string, now events.Time) (ok bool, err error) {
 	key, value, given := strings.Cut(word, "=")
 	switch key {
-	case "Complete": // Complete=TIME, or Complete for now
+	case "Complete": // Complete=TIME; without a time it means now
 		r.Result, r.Succeeded, r.Completed = events.ResultComplete, true, now.Second()
 		if given {
 			r.Completed, err = moment(value, now)
 		}
 	case "Failed":
 		r.Result = events.ResultFailed
-	case "succeeded": // the condition Complete is in the list, but Failed stands before it
+	case "succeeded": // the list has the condition Complete, but Failed stands before it
 		r.Succeeded = true
 		r.Completed, err = moment(value, now)
 	case "started":

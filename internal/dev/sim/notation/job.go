@@ -22,7 +22,7 @@ func NewSpec() events.JobSpec {
 	}
 }
 
-// Spec applies one word to a spec. ok is false if the word is not about a spec.
+// Spec changes the spec of a Job by one word of a script. ok is false if the word is not about a spec.
 func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 	key, value, _ := strings.Cut(word, "=")
 	switch key {
@@ -36,8 +36,9 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 		s.BackoffLimit, err = number(value)
 	case "perIndex":
 		s.BackoffLimitPerIndex, err = number(value)
-		if s.BackoffLimit != nil && *s.BackoffLimit == 6 { // the default: no earlier word set it (a later word may)
-			s.BackoffLimit = new(int32(1<<31 - 1)) // the API's default for a Job with backoffLimitPerIndex
+		// If backoffLimit is 6, the default, no earlier word has set it; a later word still may.
+		if s.BackoffLimit != nil && *s.BackoffLimit == 6 {
+			s.BackoffLimit = new(int32(1<<31 - 1)) // the API's default if backoffLimitPerIndex is set
 		}
 	case "maxFailed":
 		s.MaxFailedIndexes, err = number(value)
@@ -72,8 +73,8 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 	return true, err
 }
 
-// scheduling parses a policy: "gang", "gang:2" with a minCount, "basic", or "none" for a spec.scheduling without a
-// policy.
+// scheduling sets spec.scheduling from a word: "gang", "gang:2" with a minCount, "basic", or "none" for a
+// spec.scheduling without a policy.
 func scheduling(s *events.JobSpec, value string) (err error) {
 	policy, count, counted := strings.Cut(value, ":")
 	s.Scheduling, s.SchedulingPolicy, s.MinCount = "s1", map[string]string{"gang": events.PolicyGang, "basic": events.PolicyBasic}[policy], nil
@@ -92,9 +93,9 @@ func number(value string) (*int32, error) {
 	return new(int32(n)), err
 }
 
-// failurePolicy parses rules separated by slashes: "FailJob:In:1,42"; for one container "Ignore:NotIn@main:0"; for
-// conditions "Count:cond:DisruptionTarget,ConfigIssue=False"; for both "Count:In:1+cond:ConfigIssue". "-" is a policy
-// without rules.
+// failurePolicy returns a podFailurePolicy as JSON. text has rules separated by slashes: "FailJob:In:1,42"; for one
+// container "Ignore:NotIn@main:0"; for conditions "Count:cond:DisruptionTarget,ConfigIssue=False"; for both
+// "Count:In:1+cond:ConfigIssue". "-" is a policy without rules.
 func failurePolicy(text string) (string, error) {
 	var policy batchv1.PodFailurePolicy
 	for _, part := range strings.Split(strings.Trim(text, "-"), "/") {
@@ -114,7 +115,7 @@ func failurePolicy(text string) (string, error) {
 	return text, err
 }
 
-// require adds one requirement to a rule.
+// require adds one requirement, about exit codes or conditions, to a rule of a podFailurePolicy.
 func require(rule *batchv1.PodFailurePolicyRule, requirement string) error {
 	kind, values, _ := strings.Cut(requirement, ":")
 	switch kind {
@@ -144,7 +145,8 @@ func require(rule *batchv1.PodFailurePolicyRule, requirement string) error {
 	return nil
 }
 
-// successPolicy parses rules separated by slashes: "indexes:0,2-4", "count:3", "indexes:0-4+count:2".
+// successPolicy returns a successPolicy as JSON. text has rules separated by slashes: "indexes:0,2-4", "count:3",
+// "indexes:0-4+count:2".
 func successPolicy(text string) (string, error) {
 	var policy batchv1.SuccessPolicy
 	for _, part := range strings.Split(text, "/") {
@@ -174,7 +176,7 @@ func marshal(policy any) (string, error) {
 	return string(text), err
 }
 
-// Status applies one word to a published status. ok is false if the word is not about a status.
+// Status changes the published status of a Job by one word of a script. ok is false if the word is not about a status.
 func Status(s *events.JobStatus, word string, now events.Time) (ok bool, err error) {
 	key, value, _ := strings.Cut(word, "=")
 	count := func(field *int32) {

@@ -16,7 +16,7 @@ func NewPod(uid, owner string, ordinal uint64, now events.Time) events.PodSeen {
 	}
 }
 
-// Pod applies one word to a pod. ok is false if the word is not about a pod.
+// Pod changes a pod by one word of a script. ok is false if the word is not about a pod.
 func Pod(p *events.PodSeen, word string, now events.Time) (ok bool, err error) {
 	key, value, given := strings.Cut(word, "=")
 	at := func(field *events.Time, otherwise string) {
@@ -62,7 +62,7 @@ func Pod(p *events.PodSeen, word string, now events.Time) (ok bool, err error) {
 		p.Selected = false
 	case "unowned":
 		p.Owner = ""
-	case "stranger": // created by another client, not by the controller
+	case "stranger": // another client created it, not the controller
 		p.Ordinal = 0
 	case "index":
 		var n *int32

@@ -9,13 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Verdict is the result of a podFailurePolicy for a failed pod. Action is empty if no rule matches.
+// Verdict is what a podFailurePolicy says about a failed pod. Action is empty if no rule matches.
 type Verdict struct {
 	Action  batchv1.PodFailurePolicyAction
-	Message string // message of the Job's condition, if the Job fails because of this pod (J-132)
+	Message string // message of the Job's condition, if this pod makes the Job fail (J-132)
 }
 
-// Judge applies the first rule that matches the pod's present state (J-127, J-129, J-130).
+// Judge returns what the first rule that matches the pod's present state says (J-127, J-129, J-130).
 func Judge(j *batchv1.Job, p *corev1.Pod) Verdict {
 	if j.Spec.PodFailurePolicy == nil {
 		return Verdict{}
@@ -61,8 +61,8 @@ func Ignored(j *batchv1.Job, p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed && Judge(j, p).Action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// Earlier returns how many earlier pods of the index had failed, as this pod's annotations say (J-067): those whose
-// failure counts, and all.
+// Earlier returns how many earlier pods of the index have failed, as this pod's annotations say (J-067): counted are
+// those whose failure counts.
 func Earlier(p *corev1.Pod) (counted, all int32) {
 	number := func(annotation string) int32 {
 		n, err := strconv.ParseInt(p.Annotations[annotation], 10, 32)

@@ -24,7 +24,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Config configures a process. Required are all fields except Crons, World, Snapshot, May and Behind.
+// Config says on which log and which server a process works. All fields are required except Crons, World, Snapshot, May
+// and Behind.
 type Config struct {
 	Server *apiserver.Server
 	API    wholeapi.Server
@@ -32,30 +33,32 @@ type Config struct {
 	// Workloads replaces Groups if the settings ask for the gang scheduling of Kubernetes 1.37.
 	Workloads executor.WorkloadAPI
 	Crons     wholeapi.CronServer // required if the settings enable CronJobs
-	// checks the writes to the server; the process tells it about decisions found in its log
+	// checks the writes to the server; the process tells it which decisions it found in its log
 	Checker  *invariants.Checker
 	Log      *memlog.Log
-	World    *projector.World // state at the log's end, as a standby has folded it; nil to fold the log
+	World    *projector.World // state at the log's end, if a standby has folded it; nil to fold the log
 	Key      events.Key
 	Settings events.Settings
 	Program  string
-	Seed     uint64 // for the salts of names and jitter
-	Snapshot int    // records between snapshots; a snapshot is made one stream at a time; 0 for none during the run
+	Seed     uint64 // seed of the salts for names, and of jitter
+	// records between snapshots (stored states); each turn adds one stream (Job or CronJob) to a snapshot; 0 for none
+	// during the run
+	Snapshot int
 
 	May func() bool // reports whether requests may be sent now; nil for always
-	// called when a live read proves that the cluster was restored; nil for none
+	// called when a read from the server proves that the cluster was restored; nil for no call
 	Behind func(events.Identity, events.Rewind)
 }
 
-// Process is a running process.
+// Process is a running process of the controller.
 type Process struct {
 	Loop     *loop.Loop
 	Executor *executor.Executor // nil in observe mode, in which no command is carried out
 	Feed     *observation.Feed
 	Tail     *livetail.Log // what this process has appended to its log
 
-	Watches map[events.Resource]*apiserver.Cursor // nil while the resource must be listed
-	Inputs  []loop.Input                          // inputs that the loop has not taken yet
+	Watches map[events.Resource]*apiserver.Cursor // by kind; nil while the objects must be listed
+	Inputs  []loop.Input                          // what the loop has not taken yet
 
 	server *apiserver.Server
 	log    *memlog.Log
@@ -117,7 +120,7 @@ func Start(cfg Config, now events.Time) (_ *Process, err error) {
 	return p, p.Loop.Start(now)
 }
 
-// List lists a resource and starts its watch.
+// List lists one kind of object, and starts its watch.
 func (p *Process) List(r events.Resource) error {
 	kind := kindOf(r)
 	listed := p.server.List(kind)
@@ -157,11 +160,12 @@ func typed[T any](items []apiserver.Object) []T {
 	return out
 }
 
-// MustList reports whether the resource must be listed, because it has no watch or the feed asks for a list.
+// MustList reports whether a kind of object must be listed: it has no watch, or the feed (the path from watches to the
+// loop) asks for a list.
 func (p *Process) MustList(r events.Resource) bool { return p.Watches[r] == nil || p.Feed.MustList(r) }
 
-// Watch delivers the next event of a watch to the feed. It returns true if there was an event, or if the watch has
-// ended; then the resource must be listed.
+// Watch gives the next event of a watch to the feed (the path from watches to the loop). It returns true if there was
+// an event, or if the watch has ended and the objects must be listed again.
 func (p *Process) Watch(r events.Resource) (bool, error) {
 	cursor := p.Watches[r]
 	if cursor == nil {
@@ -199,7 +203,8 @@ func (p *Process) show(e apiserver.Event) error {
 	return fmt.Errorf("an event of a %T", e.Object)
 }
 
-// Take moves the oldest observation from the feed to the inputs of the loop. It reports whether there was one.
+// Take gives the oldest observation in the feed (the path from watches to the loop) to the loop's inputs. It reports
+// whether there was one.
 func (p *Process) Take() bool {
 	seen, ok := p.Feed.Take()
 	if ok {
@@ -208,7 +213,7 @@ func (p *Process) Take() bool {
 	return ok
 }
 
-// HasTurn reports whether the loop has inputs or a wake that is due.
+// HasTurn reports whether there is a reason for a turn of the loop: inputs, or a time at which the loop wants to wake.
 func (p *Process) HasTurn(now events.Time) bool {
 	wake := p.Loop.Wake()
 	return len(p.Inputs) > 0 || wake != 0 && wake <= now
@@ -228,7 +233,8 @@ func (p *Process) Turn(now events.Time, n int) error {
 	return err
 }
 
-// Commit makes the next batch durable, and stores a snapshot that is ready; it reports whether there was a batch.
+// Commit makes the next records (batch) durable, and stores a snapshot (stored state) if one is ready. It reports
+// whether there were such records.
 func (p *Process) Commit() (bool, error) {
 	if p.log.Commit(1) == 0 {
 		return false, nil
@@ -251,7 +257,7 @@ func (p *Process) Hand(tasks, back []events.Task) {
 	p.Executor.TakeBack(back...)
 }
 
-// Done delivers the answer of a call to the executor and to the loop. now is the time by the executor's clock.
+// Done gives the answer of a call to the executor and to the loop. now is the time by the executor's clock.
 func (p *Process) Done(call *executor.Call, result events.TaskResult, now events.Time) {
 	p.Executor.Done(call, result, now)
 	p.Inputs = append(p.Inputs, loop.Input{Result: &result})

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// meddle changes something in a Job's status, as another controller or a user of kubectl might. It never changes
-// counted pods, and the server accepts every change.
+// meddle changes something in a Job's status, as another controller or a user might. It changes only what the server
+// accepts, and never which pods are counted.
 func (u *Users) meddle(j *batchv1.Job) {
 	s := &j.Status
 	switch u.cfg.Rand.IntN(6) {
@@ -21,7 +21,7 @@ func (u *Users) meddle(j *batchv1.Job) {
 		if kind := kinds[u.cfg.Rand.IntN(len(kinds))]; !hasCondition(s, kind) {
 			u.setCondition(s, kind, corev1.ConditionFalse)
 		}
-	case 2: // this ends the Job
+	case 2: // add the condition FailureTarget or SuccessCriteriaMet, with which the Job ends
 		kinds := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet}
 		if !slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
 			return slices.Contains(kinds, c.Type) && c.Status == corev1.ConditionTrue

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Actor is the name of users in the API server's log of writes.
+// Actor is the name of all users in the simulated server's log of writes.
 const Actor = "user"
 
 // Deed is a kind of user action.
@@ -46,13 +46,13 @@ const (
 	MeddleJob      Deed = "change a Job's status"
 )
 
-// Deeds lists all user actions. Their order must stay, or the seeds of older runs give other runs.
+// Deeds lists all user actions. A change of the order would change what the seeds of older runs do.
 var Deeds = []Deed{
 	DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, TouchJob, DeleteJob, RecreateJob, SuspendJob, ResumeJob, ScaleJob,
 	MakeOrphan, ResizeJob, PauseJob, LimitJob, HurryJob, ReplaceJob, ReindexPod, MeddleJob,
 }
 
-// Config configures Users.
+// Config says which users a cluster has; see Users.
 type Config struct {
 	Server *apiserver.Server
 	Rand   *rand.Rand
@@ -60,7 +60,7 @@ type Config struct {
 	Off []Deed
 }
 
-// Users acts as the users of a cluster. See the package comment.
+// Users acts in the name of the users of a cluster; the package comment describes how.
 type Users struct {
 	cfg     Config
 	client  *apiserver.Client
@@ -68,7 +68,7 @@ type Users struct {
 	allowed []Deed
 }
 
-// New returns users who have created nothing yet.
+// New returns Users that have created nothing yet.
 func New(cfg Config) *Users {
 	u := &Users{cfg: cfg, client: cfg.Server.Client(Actor)}
 	for _, d := range Deeds {
@@ -88,7 +88,7 @@ func (u *Users) Create(job *batchv1.Job) (*batchv1.Job, error) {
 	return stored, err
 }
 
-// Step takes a random action that is possible. It returns a description, or "" if none is possible.
+// Step takes a random action that is possible now. It returns a description; "" if none is possible.
 func (u *Users) Step() string {
 	for _, i := range u.cfg.Rand.Perm(len(u.allowed)) {
 		if what := u.Do(u.allowed[i]); what != "" {
@@ -98,7 +98,8 @@ func (u *Users) Step() string {
 	return ""
 }
 
-// Do takes an action on a random object that allows it. It returns a description, or "" if there is no such object.
+// Do takes this action on a random object for which it is possible. It returns a description; "" if there is no such
+// object.
 func (u *Users) Do(deed Deed) string {
 	switch deed {
 	case DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, ReindexPod:
@@ -131,7 +132,7 @@ func told(deed Deed, o metav1.Object, err error) string {
 	return text
 }
 
-// pick draws one of the objects that fit; nil if none does.
+// pick returns a random one of the objects for which fits is true; nil if there is none.
 func pick[T any](u *Users, all []*T, fits func(*T) bool) *T {
 	all = slices.DeleteFunc(slices.Clone(all), func(o *T) bool { return !fits(o) })
 	if len(all) == 0 {
@@ -140,7 +141,7 @@ func pick[T any](u *Users, all []*T, fits func(*T) bool) *T {
 	return all[u.cfg.Rand.IntN(len(all))]
 }
 
-// SharedLabel is a label for the selectors that tests give to Jobs. Several Jobs use the same value.
+// SharedLabel is a label that tests use in the selectors of Jobs. Several Jobs have the same value.
 const SharedLabel = "app"
 
 // moved pairs each label that selectors use with the label that keeps its value after RelabelPod has removed it.
@@ -148,8 +149,8 @@ var moved = [][2]string{
 	{batchv1.ControllerUidLabel, "sim.jobledger.dev/moved"}, {SharedLabel, "sim.jobledger.dev/moved-" + SharedLabel},
 }
 
-// labelled returns the first pair in moved of which the pod has the original label (which = 0) or the kept label (which
-// = 1); nil if none.
+// labelled returns the first pair in moved (an original label, and the label that keeps its value) of which the pod
+// has the original label (which = 0) or the other one (which = 1); nil if there is none.
 func labelled(p *corev1.Pod, which int) *[2]string {
 	for i := range moved {
 		if p.Labels[moved[i][which]] != "" {
@@ -271,13 +272,13 @@ func (u *Users) toJob(deed Deed, j *batchv1.Job) error {
 	return err
 }
 
-// resize changes completions and parallelism together. Sometimes it then raises the parallelism alone, before the
-// controller has published the completed indexes. In that state the number of succeeded pods may not go down (J-212,
-// J-236).
+// resize changes completions and parallelism of a Job together. Sometimes it then raises the parallelism alone, before
+// the controller has published the completed indexes. In that state the number of succeeded pods may not go down
+// (J-212, J-236).
 func (u *Users) resize(j *batchv1.Job) error {
 	n := 1 + u.cfg.Rand.Int32N(*j.Spec.Completions+1)
 	if n == *j.Spec.Parallelism {
-		n++ // the new value must differ in both fields
+		n++ // n must differ from parallelism, so that both fields change
 	}
 	j.Spec.Completions, j.Spec.Parallelism = &n, &n
 	j, err := u.client.UpdateJob(context.Background(), j)
@@ -299,7 +300,7 @@ func (u *Users) makeOrphan(j *batchv1.Job) error {
 		Spec: *j.Spec.Template.Spec.DeepCopy(),
 	}
 	if u.cfg.Rand.IntN(2) == 0 && j.Spec.Completions != nil {
-		// the highest value is not an index of the Job
+		// The highest possible value is equal to completions, which is not a valid index.
 		index := strconv.Itoa(int(u.cfg.Rand.Int32N(*j.Spec.Completions + 1)))
 		pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: index}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Server is an API server whose methods take and return decoded objects. executor.API describes the methods.
+// Server is an API server whose methods take and return decoded objects. The methods are those of executor.API.
 type Server interface {
 	CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error
@@ -22,10 +22,11 @@ type Server interface {
 	FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 }
 
-// API implements executor.API with a Server. Methods that transfer no objects are those of the server.
+// API implements executor.API: it decodes and encodes objects, and passes the calls to a Server. Methods without
+// objects are those of the Server.
 type API struct{ Server }
 
-// Of returns the API of a server.
+// Of returns an executor.API that passes its calls to a server.
 func Of(s Server) API { return API{s} }
 
 // CreatePod decodes the pod, and creates it.

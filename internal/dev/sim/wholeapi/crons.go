@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// CronServer is an API server whose methods take and return decoded objects. executor.CronAPI describes the methods.
+// CronServer is an API server whose methods take and return decoded objects. The methods are those of executor.CronAPI.
 type CronServer interface {
 	CreateJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
 	DeleteRun(ctx context.Context, namespace, name string, uid types.UID) error
@@ -22,10 +22,10 @@ type CronServer interface {
 	GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error)
 }
 
-// Crons implements executor.CronAPI with a CronServer.
+// Crons implements executor.CronAPI: it decodes and encodes objects, and passes the calls to a CronServer.
 type Crons struct{ CronServer }
 
-// CronsOf returns the API of a server.
+// CronsOf returns an executor.CronAPI that passes its calls to a server.
 func CronsOf(s CronServer) Crons { return Crons{s} }
 
 // CreateJob decodes the Job, creates it, and returns the stored Job encoded.

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/users"
 )
 
-// Start is the time at which every world begins.
+// Start is the time that every world's clock shows at the beginning.
 var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Config configures a World. With the zero value pods take no time and never fail, and no user acts.
@@ -27,7 +27,7 @@ type Config struct {
 	NodeLossChance float64
 }
 
-// World is a simulated cluster. Callers may use its parts directly.
+// World is a simulated cluster. Callers may use its parts (the fields) directly.
 type World struct {
 	Clock      *clock.Clock
 	Server     *apiserver.Server
@@ -38,10 +38,10 @@ type World struct {
 	Users      *users.Users
 
 	cfg  Config
-	rand *rand.Rand // for Step
+	rand *rand.Rand // random numbers for Step
 }
 
-// Numbers of the random streams. Each part of the World has its own.
+// Numbers of the random streams: each part of the World has random numbers of its own.
 const (
 	streamServer = iota + 1
 	streamKubelet
@@ -50,8 +50,8 @@ const (
 	firstFreeStream
 )
 
-// Rand returns a random stream of the seed for a caller outside of the World. Equal n give equal streams. No n gives
-// the stream of one of the World's own parts.
+// Rand returns a source of random numbers of the seed, for a caller outside of the World. The same n gives the same
+// numbers. They are independent of those of the World's parts.
 func Rand(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, firstFreeStream+n)) }
 
 // New returns the world of a seed.
@@ -90,7 +90,8 @@ func (w *World) Step() string {
 	return ""
 }
 
-// parts returns the steps of the garbage collectors, of the namespace controller and of the clock.
+// parts returns functions that each make one step: of a garbage collector, of the namespace controller, or of the
+// clock.
 func (w *World) parts() []func() string {
 	named := func(name string, step func() bool) func() string {
 		return func() string {
@@ -131,12 +132,13 @@ func (w *World) Settle() bool {
 	return happened
 }
 
-// Quiet reports whether nothing more will happen by itself, apart from the controller under test.
+// Quiet reports whether nothing more will happen by itself. It does not look at the controller under test.
 func (w *World) Quiet() bool {
 	return !w.Settle() && w.Clock.Next() == nil
 }
 
-// loseNode removes a node, unless it is the last.
+// loseNode removes a random node, as if it had died, and returns a description; empty if there is only one node,
+// which stays.
 func (w *World) loseNode() string {
 	nodes := w.Kubelet.Nodes()
 	if len(nodes) < 2 {

@@ -97,7 +97,7 @@ func (s *Sender) prepare(ctx context.Context, r *Request) *http.Request {
 
 var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
-// most is the largest buffer that is kept for the next answer, in bytes.
+// most is the largest size, in bytes, of a buffer that is kept and used again for the next answer.
 const most = 64 << 10
 
 // take reads the answer of a request, counts it in the metrics, logs the server's warnings, and calls read with the
@@ -129,7 +129,8 @@ func (s *Sender) take(ctx context.Context, r *Request, response *http.Response, 
 // mostText is the largest part of an answer that an error quotes, in bytes, if the answer is not a Status.
 const mostText = 2048
 
-// refusal returns the error for an answer that refuses a request: its Status, or an error made from the status code.
+// refusal returns the error for an answer that refuses a request: the Status in the answer, or, if it has none, an
+// error made from the status code.
 func (s *Sender) refusal(r *Request, response *http.Response, body []byte) error {
 	o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, &schema.GroupVersionKind{Version: "v1"}, nil)
 	if status, ok := o.(*metav1.Status); err == nil && ok && status.Status == metav1.StatusFailure {

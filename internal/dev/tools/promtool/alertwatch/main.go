@@ -73,7 +73,7 @@ func run(ctx context.Context) error {
 	}
 }
 
-// load reads the alerts of a rule file.
+// load returns the alerts of a rule file.
 func load(file string, parse parser.Parser) (all []*rules.AlertingRule, err error) {
 	groups, errs := rulefmt.ParseFile(file, false, model.UTF8Validation, parse, slog.Default())
 	if len(errs) > 0 {
@@ -92,13 +92,13 @@ func load(file string, parse parser.Parser) (all []*rules.AlertingRule, err erro
 	return all, nil
 }
 
-// watch holds the alerts and their last states, to report changes.
+// watch evaluates alerts from time to time, and reports each change of an alert's state.
 type watch struct {
 	alerts  []*rules.AlertingRule
 	scraper scraper
 	query   rules.QueryFunc
 	out     *json.Encoder
-	states  map[string]string // of pending and firing alerts, by name and labels
+	states  map[string]string // state of each pending or firing alert, by name and labels
 }
 
 // change is a line of output. State is pending, firing or inactive.
@@ -116,7 +116,7 @@ func (w *watch) evaluate(ctx context.Context, now time.Time) error {
 			return fmt.Errorf("%s: %w", rule.Name(), err)
 		}
 		var failed error
-		rule.ForEachActiveAlert(func(a *rules.Alert) { // this includes alerts that were just resolved
+		rule.ForEachActiveAlert(func(a *rules.Alert) { // the engine includes alerts that have just ended
 			key, state := rule.Name()+a.Labels.String(), a.State.String()
 			was, active := w.states[key]
 			if !active {
@@ -137,8 +137,8 @@ func (w *watch) evaluate(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// gone reports pending alerts that became inactive. The engine forgets a pending alert at once, so evaluate does not
-// see the change.
+// gone reports the pending alerts that became inactive. The rule engine forgets a pending alert at once, so evaluate
+// does not see this change.
 func (w *watch) gone(rule *rules.AlertingRule, now time.Time) {
 	active := map[string]bool{}
 	rule.ForEachActiveAlert(func(a *rules.Alert) { active[rule.Name()+a.Labels.String()] = true })

@@ -16,16 +16,16 @@ import (
 	"github.com/prometheus/prometheus/storage"
 )
 
-// scraper reads the metrics of a target and stores them.
+// scraper reads the metrics of one target over HTTP, and stores them.
 type scraper struct {
 	url, instance string
-	seen          map[uint64]labels.Labels // the series of the previous scrape
+	seen          map[uint64]labels.Labels // the time series of the last scrape
 }
 
 const job = "jobledger"
 
-// scrape stores the metrics of the target, and up = 1, or up = 0 if the target did not answer. It fails only if the
-// store fails.
+// scrape reads the target's metrics and stores them, with up = 1; if the target does not answer, it stores up = 0. It
+// returns an error only if storing fails.
 func (s *scraper) scrape(ctx context.Context, to storage.Appender, now time.Time) error {
 	at := now.UnixMilli()
 	text, kind, err := s.get(ctx)
