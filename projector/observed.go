@@ -35,8 +35,7 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	if bare && f.Tracked { // the finalizer was removed and is back: a pod that was counted before is not counted again
 		p.NeverCounted = p.NeverCounted || p.Counted
 	}
-	// The pod may have ended. Without running pods the PodGroup may be deleted, so it is no longer certain to exist
-	j.Group.Sure = false
+	j.Group.Sure = false // the pod may have ended, and a PodGroup without running pods may be deleted
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)
 	p.UID = uid // use the string that the maps hold, to save memory

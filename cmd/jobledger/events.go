@@ -173,8 +173,7 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	}
 	l := &listing{src: src, chosen: chosen, tail: f.tail, printer: p}
 	err = l.history(ctx)
-	// If history ended with an error, the records before it were read correctly, so print them.
-	if flushed := p.Flush(); err != nil || flushed != nil {
+	if flushed := p.Flush(); err != nil || flushed != nil { // records that were read before an error are printed
 		return cmp.Or(err, flushed)
 	}
 	if err := l.tellMissing(ctx, c, f); err != nil {

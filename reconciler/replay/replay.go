@@ -203,8 +203,7 @@ func (b *turn) decide(s events.Stream) error {
 	w := b.replay.world
 	rec := b.decisions[s]
 	j := w.Subject(s)
-	// Another controller runs the Job, so no decision is expected. A recorded one stays in b.decisions, and is reported
-	if j != nil && projector.Compared(j) {
+	if j != nil && projector.Compared(j) { // another controller runs the Job: a recorded decision stays, and is reported
 		b.replay.wake(s, 0)
 		return nil
 	}
@@ -219,9 +218,7 @@ func (b *turn) decide(s events.Stream) error {
 		recorded = rec.Facts.(*events.Decision)
 	}
 	decided, wake := again(j)
-	// If the decision names another rules version than the controller's start, report that: with a forged version, it
-	// could pass as a decision of other rules
-	if recorded != nil && w.Rules != 0 && recorded.RulesVersion != w.Rules {
+	if recorded != nil && w.Rules != 0 && recorded.RulesVersion != w.Rules { // a forged version would excuse any decision
 		b.differ(rec.Sequence, s, recorded, decided, fmt.Sprintf(
 			"it says that it is by rules %d, and its controller started with rules %d", recorded.RulesVersion, w.Rules))
 		b.replay.wake(s, wake)

@@ -97,9 +97,7 @@ func (f *Fold) Apply(r *events.Record) {
 		a.job, a.summary = after, nil
 	case after == nil && before != nil && a.tells(before):
 		a.job = before
-	// The Job was over before the fold began, or r is a late record of one of its pods. Note what the World and r tell
-	// about it.
-	default:
+	default: // the Job was over before the fold began, or r is a late record of one of its pods
 		a.end(f.world.Retired(r.Stream), r)
 	}
 	a.mark(r)

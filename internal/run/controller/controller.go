@@ -121,8 +121,7 @@ func Run(ctx context.Context, config *Config) error {
 		work = c.follow
 	}
 	if !c.observes() {
-		// A probe must not find this process ready before it knows whether it may lead, so set this before a port
-		// answers.
+		// Set before a port answers: no probe may find this process ready before it knows whether it may lead
 		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut })
 	}
 	if config.Scrape.Address == "" {

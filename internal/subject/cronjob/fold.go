@@ -42,8 +42,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 			c.happened()
 		}
 	case *events.JobResumed:
-		// The resume after a listing begins no pass if a changed schedule waits for its timer
-		if c.Edited == 0 {
+		if c.Edited == 0 { // a changed schedule waits for its timer: a resume after a listing begins no pass then
 			c.happened()
 		}
 	case *events.TimerFired:

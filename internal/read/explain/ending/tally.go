@@ -129,15 +129,13 @@ func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) 
 		default:
 			open = append(open, t)
 			if by := Of(c, t).By; !c.AfterVerdict(t) && by != try.ByUs && by != try.ByController && by != try.ByJobDeleted {
-				// If the pod ended before the Job's end was decided, and the Job's controller did not delete it, it
-				// must have counted: otherwise the Job would have gone on.
+				// A pod that ended before the Job's end was decided, and that its controller did not delete, counted
 				early = append(early, t)
 			}
 		}
 	}
 	over := c.Conclusion()
-	// If the status counts more pods than have and open together, it counted some of the others before the Job lost
-	// them.
+	// A status that counts more pods than have and open together counted some of the others before the Job lost them
 	if want-len(have) > len(open) {
 		open = append(open, left...)
 	}
