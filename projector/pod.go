@@ -12,8 +12,8 @@ type Pod struct {
 	Name, Node string // for people and the executor; no decision reads them
 
 	Seen bool // observed; false while only the outcome of its create is known
-	// DroppedIn is the version in which the server confirmed that the finalizer is gone, until the watch shows it
-	// (J-095); 0 for none.
+	// DroppedIn is the pod's version in the API server's answer to our removal of the finalizer. It is 0 before that
+	// answer, and again once the watch has shown the pod without the finalizer, or in a newer version (J-095).
 	DroppedIn  uint64
 	DeleteDone bool // the server confirmed the deletion, which the watch has not shown yet
 	// DropDoubt is the time until which a finalizer removal of unknown outcome may still take effect on a surplus pod
@@ -76,9 +76,12 @@ func (p *Pod) Arrived() uint64 { return p.arrived }
 // Stage returns how far the pod is on its way into the counters of the status.
 func (p *Pod) Stage() Stage { return p.stage }
 
-// Newest returns the newest known version of the pod, including a version that only an answer has shown and not the
-// watch. If the answer to the finalizer removal has the version that was known already, that removal also deleted the
-// pod. The deletion is newer, so Newest adds 1.
+// Newest returns the newest known resourceVersion of the pod: Version, or DroppedIn if that is newer. DroppedIn is the
+// version in the API server's answer to our finalizer removal, until the watch shows a pod without the finalizer.
+//
+// An update that the server stores gets a new version. So if DroppedIn equals Version, where the pod still had its
+// finalizer, the server stored no update: the removal deleted the pod. The version of that deletion is not known, but
+// it is greater than Version, so Newest returns Version + 1.
 func (p *Pod) Newest() uint64 {
 	if p.DroppedIn != 0 && p.DroppedIn == p.Version {
 		return p.Version + 1

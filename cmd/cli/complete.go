@@ -215,6 +215,7 @@ func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, 
 	look(ctx, src)
 }
 
-// Plugin reports whether kubectl has called the program as a plugin; name is the program's name. Users of kubectl
-// expect the namespace of their kubeconfig.
+// Plugin reports whether this program runs as a plugin of kubectl. name is the display name of the root command:
+// "kubectl jobledger" if the executable is called kubectl-jobledger, as kubectl requires of a plugin; else "jobledger".
+// As a plugin, the program takes the default of -n from the kubeconfig, as kubectl does.
 func Plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }

@@ -12,7 +12,7 @@ import (
 )
 
 // cronJobSeen returns the records for a CronJob observation. The time zone rules and the template that it names come
-// first, if the newest file does not have them.
+// first, if the newest log file does not have them.
 func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []projector.Draft {
 	in.mark(events.CronJobs, o.Job.UID)
 	if !in.World.Settings.CronJobs {
@@ -49,15 +49,19 @@ func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []pr
 	return append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
 }
 
-// cronJobNews reports whether the observed CronJob differs from the recorded one in more than the version.
+// cronJobNews reports whether an observation f of a CronJob must be recorded. That is so if the CronJob differs from
+// the recorded one in more than the version, or was recorded as deleted, or if a new version alone counts: see Look and
+// wakes.
 func cronJobNews(c *projector.CronJob, f *events.CronJobSeen) bool {
 	seen := *f
 	seen.Version, seen.Generation, seen.Found = c.Seen.Version, c.Seen.Generation, c.Seen.Found
 	return c.Gone || c.Look && f.Version > c.Seen.Version || wakes(c, c.Seen.Version, f.Version) || !reflect.DeepEqual(&seen, &c.Seen)
 }
 
-// wakes reports whether a new version alone is recorded. After its schedule was changed, a CronJob waits for the next
-// change of itself or of its Jobs, whatever that change is (C-092, C-096).
+// wakes reports whether to record that a CronJob or one of its Jobs has a newer version (now instead of before), even
+// if nothing else of the object changed. Usually such an observation is not recorded. But after its schedule was
+// changed (c.Edited), a CronJob waits for its next due time, unless it or one of its Jobs is updated before: then it is
+// evaluated at once, as by the built-in controller, whatever the update changed (C-092, C-096).
 func wakes(c *projector.CronJob, before, now uint64) bool { return c.Edited != 0 && now > before }
 
 func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []projector.Draft {

@@ -81,7 +81,9 @@ func (l *Loop) decidedBefore(s events.Stream, ordinal uint64) bool {
 	return false
 }
 
-// pruned reports whether the oldest records of the log were deleted (pruned).
+// pruned reports whether the oldest records of the log were deleted (pruned), so that a missing create command proves
+// nothing. Any other error of Chain counts as pruned, too: the log is then not proven to have lost records, and the
+// only effect is that this pod does not end the Loop with a LossError.
 func (l *Loop) pruned() bool {
 	_, err := l.log.Chain(1)
 	return err != nil

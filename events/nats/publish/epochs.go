@@ -10,14 +10,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// epochs holds the epochs (lives) of a log, newest first: a new one begins when the log or the cluster is restored.
-// Each record belongs to the epoch in which it was written.
+// epochs holds the epochs (lives) of a log, newest first. A new epoch begins when the log or the cluster has gone back
+// in time: it was restored from a backup, or the log lost its last records. Each record belongs to the epoch in which
+// it was written.
 type epochs []epoch
 
 type epoch struct {
 	number uint64
 	first  events.Sequence // its first record
-	// restored: this epoch (life of the log) began because the log had lost records
+	// restored: this epoch began because the log itself was restored, or had lost records, and not the cluster. False
+	// for the first epoch.
 	restored bool
 }
 

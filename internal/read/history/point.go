@@ -12,8 +12,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Point is the point of a log as of which an answer is: after record Sequence, at Time, or after record Sequence at a
-// later Time. The zero Point is the present time, or the end of the log if no controller runs.
+// Point is the point in a log that an answer describes. With Sequence, the answer counts the records up to and
+// including that one; with Time alone, the records up to that time. With both, Sequence alone decides which records
+// count: those between it and Time do not. Time is then only the time for which waits and durations are computed. The
+// zero Point is the present time, or the end of the log if no controller runs.
 type Point struct {
 	Sequence events.Sequence
 	Time     events.Time
@@ -185,7 +187,7 @@ const (
 	ClockLog        = "log"        // no controller runs: the time of the newest record
 )
 
-// Moment says as of when an answer is: a record, a time, and the clock of this time.
+// Moment is the point that an answer describes: a record, a time, and the clock of this time.
 type Moment struct {
 	Place
 	Clock      string             // for an answer about the present: "controller" or "log", the source of the time

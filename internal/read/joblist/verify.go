@@ -76,8 +76,8 @@ type rowError struct{ says string }
 
 func (e *rowError) Error() string { return e.says }
 
-// compare compares all tables of list l with the records of its file f, up to the end of the list. It returns how many
-// rows are equal.
+// compare compares all tables of list l with the records of its file f, up to the last record that the list covers. It
+// returns how many rows match the records, or a rowError for the first difference.
 func (m *merge) compare(f store.File, l *list) (rows int, err error) {
 	p := newPart(m.config.Log, f, nil, m.complete)
 	if err := p.advance(m.ctx, l.through.Sequence); err != nil {
@@ -92,14 +92,16 @@ func (m *merge) compare(f store.File, l *list) (rows int, err error) {
 	return c.n, nil
 }
 
-// comparison is the comparison of one list (.jobs index file) with part, which was made from the records of the same
-// log file.
+// comparison compares one list (the .jobs index file of one log file) with what the records of that log file say. Its
+// methods return a rowError for the first difference.
 type comparison struct {
-	merge  *merge
-	part   *part
-	list   *list
-	states bool // the list has the states of active objects, and in the format of this program: compare them, too
-	n      int
+	merge *merge // gives the context and the log
+	part  *part  // the Jobs and CronJobs, made from the records
+	list  *list
+	// states says whether to compare the states of active Jobs and CronJobs, too. It is false if the list has none (as
+	// that of a finished log file), or has them in the format of another version of this program.
+	states bool
+	n      int // number of rows found right so far
 }
 
 func (c *comparison) controller() error {
@@ -197,8 +199,8 @@ func (c *comparison) records(s events.Stream, from events.Sequence) iter.Seq2[ev
 	}
 }
 
-// streams compares the list's table of Jobs by UID with the records: the keys of the rows, and the states of active
-// Jobs.
+// streams compares the list's table of Jobs by UID with the records: the keys of the rows and, if c.states is set, the
+// states of active Jobs.
 func (c *comparison) streams() error {
 	keys := map[string]string{}
 	err := c.part.mergeStreams(c.part.rows(), c.states, func(key, content []byte) error {

@@ -92,12 +92,18 @@ func calm(a *explain.Answer) (sections []explain.Section, left int) {
 }
 
 // light lists the least important sections of an answer, by their names. If an answer is longer than a screen, shorten
-// removes the sentences of these sections first, in this order.
+// removes sentences of these sections first, in this order.
 var light = []string{"RULED OUT", "CLOSE", "TIME", "ALSO"}
 
-// shorten removes sentences until the answer fits on a screen of 24 lines: first all details, then sentences of the
-// sections in light, then the last sentences of the last sections. Each section that is not in light keeps its first
-// sentence. lines counts the lines of an answer with the given sections. left has the removed sentences.
+// shorten removes sentences so that an answer fits on a screen of 24 lines. If all is set, it removes none. It removes:
+//
+//   - always: the sentences marked as Detail;
+//   - if the answer is still too long: the sentences of the sections RULED OUT, CLOSE, TIME and ALSO (see light), in
+//     this order of sections, each from its end, until the answer fits;
+//   - then, from the last section to the first: each section's last sentences, but never its first one.
+//
+// lines returns the number of lines of an answer with the given sections. out has the sentences that stay, left has the
+// removed ones, by section.
 func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out, left []explain.Section) {
 	if all {
 		return sections, nil
@@ -206,8 +212,8 @@ func titleOf(a *explain.Answer) string {
 	return a.Name
 }
 
-// clockText says as of when an answer is. clock says by which clock: the controller's, shown with the time of the
-// newest record (last), or the end of the log, shown as asOf.
+// clockText returns words to follow the time asOf that an answer describes: by which clock that time is. With the
+// controller's clock, they also tell the time of the controller's newest record (last). Without clock they are empty.
 func clockText(clock string, last, asOf events.Time, zone words.Zone) string {
 	switch clock {
 	case history.ClockLog:

@@ -19,8 +19,8 @@ import (
 // restore that began earlier may have read the previous manifest, and needs the object.
 const leaveAfter = time.Hour
 
-// errDamagedObject is returned if the content of an existing object does not have the hash in its name. No manifest
-// names such an object: it was left by a run that ended early.
+// errDamagedObject is returned if an existing object in the copy cannot be decoded. No manifest (list of the copy's
+// objects) names such an object: it was left by a run that ended early.
 var errDamagedObject = errors.New("the object is damaged")
 
 func readerAt(content []byte) io.ReaderAt { return bytes.NewReader(content) }
@@ -32,8 +32,15 @@ func (r *run) step(s Step) {
 	r.Tell(s)
 }
 
-// object writes o under the first of the names that is free, or whose existing object same accepts because it has the
-// same records. there is true if such an object existed, and nothing was written.
+// object writes content as object o of the copy, under the first of the names that can be used. For a free name, it
+// creates the object. If an object of that name exists, it calls the function same, which compares that object with o:
+//
+//   - nil: the existing object has the same records and is used; same has set o's size and hash to those of this
+//     object;
+//   - errTaken: it has other records, so the next name is tried;
+//   - errDamagedObject: it cannot be decoded, so it is deleted and written again.
+//
+// there is true if an existing object is used, and nothing was written.
 func (r *run) object(o *copylog.Object, names []string, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
 	for _, o.Name = range names {
 		if there, err = r.named(o, content, same); !errors.Is(err, errTaken) {
@@ -43,9 +50,8 @@ func (r *run) object(o *copylog.Object, names []string, content io.ReaderAt, sam
 	return there, err
 }
 
-// named writes an object under its name. If an object of that name exists already, same decides whether it can be used
-// instead: same then sets o's size and hash, or returns errTaken. A damaged object, left by a run that ended early, is
-// deleted and written again.
+// named writes content as object o under the one name o.Name. The function same and the result there are those of
+// object; if same returns errTaken, so does named.
 func (r *run) named(o *copylog.Object, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
 	err = r.Place.Put(r.ctx, o.Name, content, o.Bytes)
 	if errors.Is(err, copylog.ErrExists) {
@@ -64,8 +70,8 @@ func (r *run) named(o *copylog.Object, content io.ReaderAt, same func(*copylog.O
 	return there, nil
 }
 
-// asItIs is used where an object of o's name exists and may have other bytes than ours: it sets o's size and hash to
-// those of the existing object. most limits the bytes read.
+// asItIs is a function same (see object) that accepts any existing object: it sets o's size and hash to those of the
+// existing object, whose bytes may be other than ours. most limits the bytes read.
 func (r *run) asItIs(o *copylog.Object, most int64) error {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, most)
 	o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)

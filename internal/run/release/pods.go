@@ -29,8 +29,10 @@ type heldPod struct {
 	finalizers      []string
 }
 
-// heldPods returns the pods with a finalizer that the config names, and the pods with the built-in controller's
-// finalizer whose Job is in counted. It reads the pods page by page, and keeps only the fields that are needed.
+// heldPods returns the pods with a finalizer that the config names and, unless Drained is set, the pods with the
+// built-in controller's finalizer whose Job is in counted. counted has the finished Jobs of the built-in controller
+// whose status accounts for every pod, so their pods no longer need the finalizer. heldPods reads the pods page by
+// page, and keeps only the fields that are needed.
 func (c *Config) heldPods(ctx context.Context, counted map[types.UID]bool) ([]heldPod, error) {
 	var held []heldPod
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -70,7 +72,8 @@ const (
 )
 
 // releasePods removes the finalizers from the pods in held. It returns how many pods still have one at the end: those
-// that could not be patched, and those that were created in the meantime.
+// that could not be patched, and those that were created in the meantime. counted is as for heldPods, which it calls
+// again at the end.
 func (c *Config) releasePods(ctx context.Context, held []heldPod, counted map[types.UID]bool) (remain int, err error) {
 	told := map[types.UID]bool{}
 	for pods := range slices.Chunk(held, portion) {

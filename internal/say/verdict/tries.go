@@ -94,7 +94,8 @@ func fit(columns int, text string) string {
 
 // list says how tries (pods) ended. ends has an entry for each way. The first shown entries are written out; for the
 // others there is only the number of tries. An entry of restarts does not end a try: if only such entries are written
-// out, the other tries "did not succeed". all is set if all tries ended in one way; brief asks for short texts.
+// out, the other tries "did not succeed". all is set if all tries ended in one way; brief asks for shorter words, such
+// as "exited 1" without the container's name.
 func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	var parts []string
 	ended, restarts := false, false // whether the entries written out include ends of tries (ended), and restarts
@@ -139,8 +140,9 @@ func others(ends []projector.TryEnd) (n int32, how string) {
 	return n, how
 }
 
-// tried says how n tries (pods) ended in one way, with the number: "3 tries exited 1". n = 0 stands for all tries of
-// the Job.
+// tried says how the tries (pods) of entry e ended, with their number: "3 tries exited 1 (container main)". n is
+// e.Count, or 0 if e has all tries of the Job: the text is then "all 3 tries exited 1 (container main)". brief asks for
+// shorter words: "3 tries exited 1".
 func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	if e.Kind == projector.TryRestarted {
 		return restarted(e, brief)
@@ -167,7 +169,8 @@ func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	return text
 }
 
-// ended says how n tries (pods) ended, without their number: "exited 1".
+// ended says how n tries (pods) ended, without their number: "exited 1 (container main)". n decides only between
+// singular and plural; brief asks for shorter words: "exited 1".
 func ended(w *projector.Way, n int32, brief bool) string {
 	switch w.Kind {
 	case projector.TryFailed:
@@ -202,7 +205,8 @@ func lostExit(x *projector.TryExit) bool {
 }
 
 // failed says how n tries (pods) failed by themselves: by an exit code, by the pod's own deadline (the exit code is
-// then only that of a signal), or because the kubelet did not admit the pod (there is then no exit code).
+// then only that of a signal), or because the kubelet did not admit the pod (there is then no exit code). n decides
+// only between singular and plural; brief asks for shorter words.
 func failed(w *projector.Way, n int32, brief bool) string {
 	none := projector.TryExit{}
 	switch {
@@ -311,7 +315,7 @@ func disruption(reason string, brief bool) string {
 	return "disrupted (" + foreign(reason, 32) + ")"
 }
 
-// restarted says how often a container was restarted, and after which exit.
+// restarted says how often a container was restarted, and after which exit. brief leaves out the container's name.
 func restarted(e *projector.TryEnd, brief bool) string {
 	times := fmt.Sprintf("%d times", e.Count)
 	if e.Count == 1 {

@@ -39,10 +39,11 @@ type CronJob struct {
 	Pass            CronPass
 	Start           *CronStart // the Job being created for a due time or a user; nil for none
 	// Late holds Jobs whose create may still reach the API server: the outcome was unknown, and a live read did not
-	// find the Job. If the Job was found later, its stage is StartThere.
+	// find the Job. If the watch shows the Job later, its stage is StartThere.
 	Late []CronStart
-	// Freed is when the ended Job of the latest started due time was deleted; 0 for none. Until then its name was taken
-	// for all due times of the same minute (C-152). So no due time of that minute up to Freed starts a Job (C-085).
+	// Freed is when the newest started Job (that of LastSchedule) was deleted after its end; 0 for none. All due times
+	// of one minute have the same Job name (C-152), so the name was taken until Freed. Example: a Job started at
+	// 08:00:00 and ended, and a user deleted it at 08:00:40. Then no Job starts for the due time 08:00:30 (C-085).
 	Freed events.Time
 	Look  bool // the object may have changed: read it before the next status write
 	// Triggered is the value of the trigger annotation (a user's request for a run) that was handled last.
@@ -103,15 +104,15 @@ type StartStage uint8
 
 // The stages of a start.
 const (
-	StartAsked   StartStage = 1 // the create request is in flight
-	StartUnknown StartStage = 2 // the outcome of the create is unknown
-	StartTaken   StartStage = 3 // an object with the Job's name exists (C-160)
-	StartThere   StartStage = 4 // the Job exists
-	StartRefused StartStage = 5 // the API server refused the create
-	StartForeign StartStage = 6 // the object with the Job's name is not the CronJob's
-	StartMissing StartStage = 7 // for a run that a user triggered: not created, and asked for again
-	StartAnother StartStage = 8 // the name belongs to the Job of another due time of that minute (C-152)
-	StartLater   StartStage = 9 // for a run that a user triggered: the API server failed; retried for a while
+	StartAsked   StartStage = 1 // our create request is in flight
+	StartUnknown StartStage = 2 // the outcome of the create is unknown; the controller reads the Job to find out
+	StartTaken   StartStage = 3 // refused: an object has the Job's name; the controller reads which (C-160)
+	StartThere   StartStage = 4 // the Job exists: the create made it, or it was found later
+	StartRefused StartStage = 5 // the API server refused the create, and not because of the name
+	StartForeign StartStage = 6 // the read found an object that is not the CronJob's, or is in Active already
+	StartMissing StartStage = 7 // only if a user triggered the run: not created; the next decision creates it
+	StartAnother StartStage = 8 // the read found the Job of another due time of that minute (C-152)
+	StartLater   StartStage = 9 // only if a user triggered the run: the API server failed; retried for a while
 )
 
 // CronStart is a Job of the CronJob that is being created.

@@ -78,8 +78,9 @@ func Keys(name string) string {
 // ErrBroken is the error of the calls of Failing and Flaky that fail.
 var ErrBroken = errors.New("the place is broken")
 
-// Failing is a place in which the call with number At fails: before it does anything or, if After is set, once it is
-// done. All later calls fail, too, as after the death of the process.
+// Failing is a place in which the call with number At fails with ErrBroken: before it does anything or, if After is
+// set, once it is done. All later calls fail before they do anything, as after the death of the process. Only calls of
+// Get, Put, Replace and Delete count.
 type Failing struct {
 	copylog.Place
 	At    int // number of the call, from 1; 0 for no failure
@@ -89,7 +90,7 @@ type Failing struct {
 	calls int
 }
 
-// Calls returns the number of calls.
+// Calls returns the number of calls of Get, Put, Replace and Delete so far.
 func (f *Failing) Calls() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,8 +126,8 @@ func (f *Failing) do(call func() error) error {
 	return nil
 }
 
-// Get implements copylog.Place: it opens an object, or fails. If After is set, the failing call cuts the object off
-// after 100 bytes.
+// Get implements copylog.Place: it opens an object. If it fails because of At, it returns ErrBroken. But call number At
+// with After set opens the object, and reading it fails with ErrBroken after 100 bytes.
 func (f *Failing) Get(ctx context.Context, name string) (o copylog.Opened, err error) {
 	before, after := f.fails()
 	if before {
@@ -154,18 +155,22 @@ func (c *cut) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Put implements copylog.Place: it creates an object, or fails.
+// Put implements copylog.Place: it creates an object. If it fails because of At, it returns ErrBroken; the object is
+// then created only if this is call number At and After is set.
 func (f *Failing) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	return f.do(func() error { return f.Place.Put(ctx, name, content, size) })
 }
 
-// Replace implements copylog.Place: it overwrites an object, or fails.
+// Replace implements copylog.Place: it overwrites the version of an object that has this tag, and returns the tag of
+// the new version. If it fails because of At, it returns ErrBroken; the object is then overwritten only if this is call
+// number At and After is set.
 func (f *Failing) Replace(ctx context.Context, name string, content []byte, tag string) (now string, err error) {
 	err = f.do(func() error { now, err = f.Place.Replace(ctx, name, content, tag); return err })
 	return now, err
 }
 
-// Delete implements copylog.Place: it deletes an object, or fails.
+// Delete implements copylog.Place: it deletes an object. If it fails because of At, it returns ErrBroken; the object is
+// then deleted only if this is call number At and After is set.
 func (f *Failing) Delete(ctx context.Context, name string) error {
 	return f.do(func() error { return f.Place.Delete(ctx, name) })
 }

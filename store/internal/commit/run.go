@@ -9,11 +9,11 @@ import (
 
 // Backend holds the functions of a log that Run needs.
 type Backend[W any] struct {
-	// Commit makes a group of batches and the consumers' offsets durable. Either may be empty. It is called without the
-	// lock. After an error, Run does not call it again.
+	// Commit makes a group of batches durable, and offsets: for each consumer, up to which record it has read. Either
+	// may be empty. Run calls it without holding mu, Run's parameter. After an error, Run does not call it again.
 	Commit func(group []*Batch[W], offsets map[string]events.Sequence) error
-	// Committed is called after a commit, successful or not, with the lock held. The batches get their results after
-	// it.
+	// Committed is called after a commit, successful or not, while Run holds mu. Successful batches end (Batch.Done is
+	// closed) after it, failed ones before it.
 	Committed func(group []*Batch[W], err error)
 }
 
@@ -49,7 +49,8 @@ func (q *Queue[W]) Run(mu *sync.Mutex, backend Backend[W]) {
 }
 
 // next waits until a commit is due, and takes its batches and offsets from the queue. target and gather say for how
-// many batches, and for how long at most, it waits in addition. Both results are nil if the queue is closed and empty.
+// many batches, and for how long at most, it waits in addition. Both results are nil if the queue is closed and empty,
+// or has failed. The caller must not hold mu.
 func (q *Queue[W]) next(mu *sync.Mutex, target int, gather time.Duration) ([]*Batch[W], map[string]events.Sequence) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -75,7 +76,7 @@ func (q *Queue[W]) next(mu *sync.Mutex, target int, gather time.Duration) ([]*Ba
 	return q.Take(), q.Offsets()
 }
 
-// gather waits until `target` batches are in the queue, at most for the duration `most`.
+// gather waits until `target` batches are in the queue, at most for the duration `most`. The caller holds mu.
 func (q *Queue[W]) gather(mu *sync.Mutex, target int, most time.Duration) {
 	q.gathering = target
 	for deadline := time.Now().Add(most); len(q.batches) < target && !q.closing && q.queued < groupBytes; {
@@ -100,8 +101,8 @@ func (q *Queue[W]) Pause(mu *sync.Mutex, most time.Duration) (closing bool) {
 	return true
 }
 
-// sleep releases mu, and waits until the queue changes or d has passed; then it takes mu again. A negative d means no
-// limit.
+// sleep releases mu, which the caller holds, and waits until the queue changes or d has passed; then it takes mu again.
+// A negative d means no limit.
 func (q *Queue[W]) sleep(mu *sync.Mutex, d time.Duration) {
 	mu.Unlock()
 	defer mu.Lock()

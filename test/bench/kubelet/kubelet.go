@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// workers is the largest number of pods that are patched at the same time, if there are no nodes (Nodes 0). On a
-// small machine the API server cannot answer more at once.
+// workers is the largest number of pods that are patched at the same time if Config.Nodes is 0. On a small machine the
+// API server cannot answer more at once.
 const workers = 16
 
 // waiting is the largest number of pods that wait for a worker, a goroutine that patches pods. No workload creates as
@@ -24,7 +24,8 @@ const waiting = 1 << 16
 
 // Fate says how a pod lives: how long it runs, and whether it fails.
 type Fate struct {
-	// RunFor is the time from the write of phase Running until the container ends. It is ignored with Nodes 0.
+	// RunFor is the time from the write of phase Running until the container ends. It is ignored if Config.Nodes is 0:
+	// each pod then ends as soon as it appears, and never runs.
 	RunFor time.Duration
 	// Fails makes the container end with exit code 1.
 	Fails bool
@@ -34,8 +35,9 @@ type Fate struct {
 type Config struct {
 	// Client watches the pods.
 	Client kubernetes.Interface
-	// Nodes is the number of kubelets. 0: each pod ends when it appears. Negative: other programs run the pods, and
-	// Ended is called when a pod is seen to have ended.
+	// Nodes is the number of simulated nodes, each with a kubelet. With 0 there are none: a single write ends each pod
+	// as soon as it appears. Negative: other programs run the pods, and Ended is called when the watch shows that a pod
+	// has ended.
 	Nodes int
 	// API makes the writes of the simulated scheduler and kubelets.
 	API API

@@ -1,13 +1,14 @@
 package apiserver
 
-// NamespaceController empties namespaces that are being deleted and then removes them. Each step makes at most one
-// write.
+// NamespaceController simulates the namespace controller of Kubernetes: it deletes the objects in a namespace that is
+// being deleted, and then the namespace itself. Each Step makes at most one write.
 type NamespaceController struct {
 	server *Server
 	rest   rest
 }
 
-// NamespaceController returns the server's namespace controller.
+// NamespaceController returns a new namespace controller for this server. It deletes the objects in namespaces that are
+// being deleted, one with each call of Step.
 func (s *Server) NamespaceController() *NamespaceController {
 	return &NamespaceController{server: s}
 }

@@ -172,9 +172,11 @@ func adopted(before, after *corev1.Pod) bool {
 	return apiserver.ControllerOf(before) == "" && apiserver.ControllerOf(after) != ""
 }
 
-// accounted returns how the Job's status accounts for the pod. account sets it.
+// accounted returns the entry of the pod for Job j: whether j's status accounts for the pod, and in which field. A pod
+// has an entry for each Job, because another Job may adopt it, and then both statuses may account for it.
 func (p *pod) accounted(j *job) entry { return p.entries[j] }
 
+// account sets the entry of the pod for Job j.
 func (p *pod) account(j *job, e entry) {
 	if p.entries == nil {
 		p.entries = map[*job]entry{}

@@ -162,7 +162,8 @@ func (c *Case) suspendedVerdict() explain.Sentence {
 	return explain.Say(explain.Marks(m), "%s", text)
 }
 
-// heldVerdict returns the verdict that a due time is held back: by what, and for how long.
+// heldVerdict returns the verdict that a due time cannot start yet: what holds it back (running Jobs with policy
+// Forbid, a failed create, unknown rules of the time zone), and for how long.
 func (c *Case) heldVerdict() explain.Sentence {
 	open := c.State.Due
 	at := events.Time(open.At)
@@ -297,8 +298,10 @@ func (c *Case) missed() (n int, newest *duetimes.Entry) {
 	return n, newest
 }
 
-// dues returns the passed due times in order: those with a recorded outcome, the one that is held back, and those
-// without a record.
+// dues returns the passed due times in order: those with a recorded outcome, the open one, and those without a record,
+// whose outcome is computed (Untold). The open one is the due time that our controller has looked at and that may still
+// start: for example, a running Job (policy Forbid) or a failed create holds it back. There is no open one if the
+// CronJob is deleted (Gone) or being deleted (Closed), or if another controller runs it now (Elsewhere).
 func (c *Case) dues() []duetimes.Entry {
 	all := slices.DeleteFunc(slices.Clone(c.Due.Entries), func(e duetimes.Entry) bool { return !fates.IsDue(&e) })
 	if l := c.Due.Ledger; l != nil && l.Open != 0 && !l.Closed && !c.Due.Elsewhere && c.Due.Gone == 0 {
