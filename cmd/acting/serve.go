@@ -58,7 +58,7 @@ const (
 	tokenFlag       = "controllers-token-file"
 	authoritiesFlag = "controllers-ca-file"
 	// where each pod has its token
-	accountToken = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec
+	accountToken = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // the path of a token, not a token
 )
 
 const defaultServe = "127.0.0.1:10273"

@@ -117,7 +117,7 @@ func newSubscribe(c *cli.CLI) *cobra.Command {
 	flags.UintSliceVar(&f.skip, "skip", nil, "pass over the record at this place of the stream if it cannot be read")
 	flags.StringVar(&f.exec, "exec", "", "shell command that each event is given to")
 	flags.IntVar(&f.tries, "tries", 5, "how often an event is given to --exec before it ends with an error; 0 for ever")
-	cli.CompleteWith(cmd, "kind", cli.KindNames()...)
+	cli.CompleteWith(cmd, "kind", ask.KindNames()...)
 	return cmd
 }
 
@@ -140,7 +140,7 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 	if wrong := validation.IsDNS1123Label(f.namespace); f.namespace != "" && wrong != nil {
 		return c, cli.Usage("-n %q is no namespace: %s", f.namespace, wrong[0])
 	}
-	kinds, err := cli.ChosenKinds(f.kinds, f.decisions)
+	kinds, err := ask.ChosenKinds(f.kinds, f.decisions)
 	if err != nil {
 		return c, err
 	}

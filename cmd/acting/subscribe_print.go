@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -31,7 +32,7 @@ type eventPrinter struct {
 
 func newEventPrinter(c *cli.CLI, f *subscribeFlags) *eventPrinter {
 	p := &eventPrinter{Printer: cli.NewPrinter(c, &f.output, &words.Names{}), cluster: f.cluster, together: 50}
-	if kinds, err := cli.ChosenKinds(f.kinds, f.decisions); err == nil && len(kinds) > 0 {
+	if kinds, err := ask.ChosenKinds(f.kinds, f.decisions); err == nil && len(kinds) > 0 {
 		p.Live(kinds)
 	}
 	if f.durable != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/read/which"
 )
 
 // AskFlags are the common flags of commands that show an answer about a log: which log, which namespace, and how to
@@ -59,7 +60,11 @@ func AskAndShow[A any](ctx context.Context, c *CLI, f *AskFlags, q *ask.Asked[A]
 
 // ReadQuestion sets the parameters of a question from the command's own flags, and from the arguments.
 func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
-	if err := f.set(q.Flags, q.Takes); err != nil {
+	takes := q.Takes
+	if takes == ask.MaybeOne && namesNone(args) {
+		takes = ask.Nothing
+	}
+	if err := f.set(q.Flags, takes); err != nil {
 		return err
 	}
 	if err := q.Read(args); err != nil {
@@ -69,8 +74,16 @@ func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
 	return nil
 }
 
-// PutAndShow asks a question whose parameters are set already, and calls show with the answer. Then it prints the notes
-// that belong behind the answer.
+// namesNone reports whether arguments name no object, as "jobs" does.
+func namesNone(args []string) bool {
+	if len(args) == 0 {
+		return true
+	}
+	h, _, err := which.Parse(args)
+	return err == nil && h.Name == ""
+}
+
+// PutAndShow asks a question that was read, shows the answer, and then the notes that belong behind it.
 func PutAndShow[A any](
 	ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], note func(string), show func(*A) error,
 ) error {

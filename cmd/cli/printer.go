@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -52,15 +53,22 @@ func (p *Printer) Live(kinds []events.Kind) {
 
 // Record prints a record. In a table, the row may appear only after Flush.
 func (p *Printer) Record(r *events.Record) error {
-	switch p.Format {
-	case FormatJSON:
-		_, err := p.Out.Write(append(p.Names.RecordJSON(r), '\n'))
-		return err
-	case FormatYAML:
-		return p.document(p.Names.RecordJSON(r))
+	if p.Words() == ask.NoWords {
+		return p.Line(p.Names.RecordJSON(r))
 	}
 	p.Row(r)
 	return nil
+}
+
+// Line prints the JSON of one record, in a format for programs.
+func (p *Printer) Line(json []byte) error {
+	if p.Format == FormatYAML {
+		return p.document(json)
+	}
+	if _, err := p.Out.Write(json); err != nil {
+		return err
+	}
+	return p.Out.WriteByte('\n')
 }
 
 func (p *Printer) document(json []byte) error {
@@ -72,29 +80,50 @@ func (p *Printer) document(json []byte) error {
 	return err
 }
 
-// Row adds a row about a record to the table. In the format table, a new date has a line of its own; in the format
-// wide, every row has the date.
+// Words returns how the format says records in words.
+func (p *Printer) Words() ask.Words {
+	switch p.Format {
+	case FormatJSON, FormatYAML:
+		return ask.NoWords
+	case FormatWide:
+		return ask.Whole
+	}
+	return ask.Brief
+}
+
+// Row adds a row for a record to the table.
 func (p *Printer) Row(r *events.Record) {
-	at := p.Zone.Stamp(r.Time)
+	said := p.Words().Say(p.Names, r)
+	p.Said(&said)
+}
+
+// Said adds a row to the table. In the table format, a new date stands on a line of its own; in the wide format, every
+// row has it.
+func (p *Printer) Said(s *ask.Said) {
+	t, object := events.Time(s.Time), s.Object
+	at := p.Zone.Stamp(t)
 	if p.Format == FormatTable {
-		if day := p.Zone.Day(r.Time); day != p.day {
+		if day := p.Zone.Day(t); day != p.day {
 			p.day = day
 			p.Table.Rule("— " + day + " —")
 		}
-		at = p.Zone.In(r.Time).Format("15:04:05.000")
-	}
-	object := p.Names.Object(r)
-	style := show.StyleOf(r)
-	detail := p.Names.Detail(r)
-	if p.Format == FormatWide {
-		if namespace := p.Names.Namespace(r); namespace != "" {
-			object = words.Clean(namespace) + "/" + object
-		}
-		detail = p.Names.DetailWide(r)
+		at = p.Zone.In(t).Format("15:04:05.000")
+	} else if s.Namespace != "" {
+		object = s.Namespace + "/" + object
 	}
 	p.Table.Row(
-		show.Cell{Text: strconv.FormatUint(uint64(r.Sequence), 10)}, show.Cell{Text: at}, show.Cell{Text: r.Kind.String()},
-		show.Cell{Text: object, Name: true}, show.Cell{Text: detail, Style: style})
+		show.Cell{Text: strconv.FormatUint(s.Sequence, 10)}, show.Cell{Text: at}, show.Cell{Text: s.Kind},
+		show.Cell{Text: object, Name: true}, show.Cell{Text: s.Detail, Style: styleOf(s)})
+}
+
+func styleOf(s *ask.Said) show.Style {
+	switch {
+	case s.Trouble:
+		return show.Trouble
+	case s.Kind == events.KindDecided.String() || s.Kind == events.KindWouldDecide.String():
+		return show.Strong
+	}
+	return show.Plain
 }
 
 // Flush prints the rows of the table that were not printed yet.

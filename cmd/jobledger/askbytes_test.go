@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -143,6 +145,9 @@ func (i *servedLog) same(t *testing.T, q *ask.Entry, args []string) {
 	here := command(append(slices.Clone(line), "-o", "json", "--log", i.dir)...)
 	there := command(append(slices.Clone(line), "-o", "json", "--server", i.url)...)
 	answer := here.out
+	if q.Name == "events" {
+		i.samePages(t, q, args, answer)
+	}
 	if d := cmp.Diff(here, there, cmp.AllowUnexported(here)); d != "" {
 		t.Errorf("%s -o json (-log +server):\n%s", what, d)
 	}
@@ -158,16 +163,47 @@ func (i *servedLog) same(t *testing.T, q *ask.Entry, args []string) {
 	if d := cmp.Diff(here, there, cmp.AllowUnexported(here)); d != "" {
 		t.Errorf("%s (-log +server):\n%s", what, d)
 	}
-	body, status := i.get(t, q, args)
+	if q.Name == "events" {
+		return
+	}
+	body, status := i.get(t, q, args, parameters[q.Name])
 	if status != http.StatusOK || body != answer {
 		t.Errorf("GET %s: %d (-log +address):\n%s", what, status, cmp.Diff(answer, body))
 	}
 }
 
-// get asks a question by its address.
-func (i *servedLog) get(t *testing.T, q *ask.Entry, args []string) (body string, status int) {
+// samePages walks all pages of records. Their lines are those of the command.
+func (i *servedLog) samePages(t *testing.T, q *ask.Entry, args []string, lines string) {
 	t.Helper()
-	values := maps.Clone(parameters[q.Name])
+	var got strings.Builder
+	pages := 0
+	for values := (url.Values{"limit": {"150"}}); ; pages++ {
+		body, status := i.get(t, q, args, values)
+		var page ask.RecordsPage
+		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
+			t.Fatalf("GET /v1/events %v: %d, %v: %.300s", args, status, err, body)
+		}
+		for n, line := range page.Records {
+			end := map[bool]string{true: "\n", false: ",\n"}[n == len(page.Records)-1]
+			if !strings.Contains(body, "\n    "+string(line)+end) {
+				t.Errorf("GET /v1/events %v: record %s is no line of its own", args, line)
+			}
+			got.Write(append(line, '\n'))
+		}
+		if page.Next == 0 {
+			break
+		}
+		values.Set("from", strconv.FormatUint(page.Next, 10))
+	}
+	if lines, _, _ = strings.Cut(lines, "{\"passedOver\""); got.String() != lines || len(args) == 0 && pages == 0 {
+		t.Errorf("GET /v1/events %v: %d pages (-log +address):\n%s", args, pages, cmp.Diff(lines, got.String()))
+	}
+}
+
+// get asks a question by its address.
+func (i *servedLog) get(t *testing.T, q *ask.Entry, args []string, parameters url.Values) (body string, status int) {
+	t.Helper()
+	values := maps.Clone(parameters)
 	if values == nil {
 		values = url.Values{}
 	}

@@ -1,44 +1,20 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/jobledger/jobledger/cmd/cli"
-	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
-	"github.com/jobledger/jobledger/store"
 )
 
 // mostPassed is how many times of incomplete recording are listed; of further ones only the number is printed.
 const mostPassed = 3
 
-// tellPassed prints notes about the requested times, from since on, in which not everything was recorded because a
-// namespace was over its log budget (what it may write in an hour). since is the time of the first record shown. For
-// JSON and YAML it prints a document instead.
-func tellPassed(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
-	passed, err := history.PassedSince(ctx, src, since)
-	if errors.Is(err, store.ErrPruned) || passed == nil {
-		return err
-	}
-	namespace := q.Namespace
-	if q.Stream != nil {
-		namespace = names.Job(*q.Stream).Namespace
-	}
-	times := passed.Touching(namespace, namespace == "", since, q.Until)
-	if f.output.Document() {
-		return errors.Join(err, passedLine(c, &f.output, times))
-	}
-	noteTimes(c, times, f.output.Zone())
-	return err
-}
-
-// noteTimes prints notes about times in which not everything was recorded.
+// noteTimes notes for a listing the times in which not everything was recorded.
 func noteTimes(c *cli.CLI, times []history.Passed, zone words.Zone) {
 	for i := range times {
 		if i == mostPassed && len(times) > mostPassed+1 {

@@ -59,7 +59,9 @@ func describeQuestions(out *strings.Builder) {
 		"Notes, and what was cut, are in headers `Jobledger-Note`, " +
 		"the record and the time as of which the answer is in `Jobledger-As-Of`. An `ETag` goes with `If-None-Match`. " +
 		"An answer that takes more than 10 s (504) or has more than 4 MiB (422) is refused, and so is who waits 2 s " +
-		"for a turn (503, `Retry-After`): two are answered at a time. A refusal is `{\"error\": TEXT}`.\n")
+		"for a turn (503, `Retry-After`): two are answered at a time. A refusal is `{\"error\": TEXT}`.\n\n" +
+		"`/v1/events` alone is a page of what its command writes: each of its `records` is a line of `-o json`. " +
+		"`from=NEXT` is the next page, until an answer has no `next`.\n")
 	for _, q := range ask.All() {
 		behind := ""
 		switch q.Takes {

@@ -281,7 +281,7 @@ func TestRefusals(t *testing.T) {
 		{"attempts", map[string]any{"object": "crash-loop/crashloop", "continue": "many"}, "continue"},
 		{"records", map[string]any{"number": 0}, "is no number of a record"},
 		{"records", map[string]any{"number": 99999999}, "no such record"},
-		{"records", map[string]any{"kind": "Nonsense"}, "there is no kind"},
+		{"records", map[string]any{"kind": "Nonsense"}, "there is no such kind"},
 		{"why_not", map[string]any{"cronjob": "x"}, "time is missing"},
 	} {
 		if a := call(t, session, row.tool, row.arguments); !a.refused || !strings.Contains(a.text, row.says) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -102,11 +103,16 @@ func ticks(ctx context.Context, a *asking) (any, error) {
 	if answer.Earlier {
 		a.text.add("CUT: there are earlier due times. Ask with since.")
 	}
-	for _, p := range answer.PassedOver {
+	a.passed(answer.PassedOver)
+	return value, err
+}
+
+// passed writes the times in which not everything was recorded.
+func (a *asking) passed(times []history.Passed) {
+	for _, p := range times {
 		from, until := words.Zone{}.Second(events.Time(p.From)), words.Zone{}.Second(events.Time(p.Until))
 		a.text.line("NOT ALL RECORDED", "from "+from+" to "+until)
 	}
-	return value, err
 }
 
 // cells joins the columns of a row into one text. It leaves out column 2, the number of the record, which the line has

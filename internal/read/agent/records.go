@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -20,12 +21,7 @@ const (
 	mostLooked  = 500 // later records that are searched for effects of a record
 )
 
-// recordList is a list of records, as the command events writes it with -o json.
-type recordList struct {
-	Items []json.RawMessage `json:"items"`
-}
-
-// records answers the tool records: with one record and its causes and effects, or with a list of records.
+// records writes one record with its causes and effects, or a list of records.
 func records(ctx context.Context, a *asking) (any, error) {
 	if a.values["number"] != "" {
 		n, err := number(a.values["number"])
@@ -34,37 +30,51 @@ func records(ctx context.Context, a *asking) (any, error) {
 		}
 		return a.record(ctx, n)
 	}
-	q := history.Query{Limit: mostRecords, Namespace: a.values["namespace"]}
-	if kind := a.values["kind"]; kind != "" {
-		k, known := events.KindNamed(kind)
-		if !known {
-			return nil, which.Wrong("there is no kind of record %q", kind)
-		}
-		q.Kinds = []events.Kind{k}
-	}
-	if a.values["object"] != "" {
-		if err := a.of(ctx, &q); err != nil {
+	set := map[string]string{"words": string(ask.Beside), "tail": strconv.Itoa(mostRecords)}
+	if a.values["from"] != "" {
+		if _, err := number(a.values["from"]); err != nil {
 			return nil, err
 		}
+		set = map[string]string{"words": string(ask.Beside), "limit": strconv.Itoa(mostRecords)}
 	}
-	all, err := a.chosen(ctx, q)
-	if len(all) == 0 {
+	var object []string
+	if a.values["object"] != "" {
+		object = []string{a.values["object"]}
+	}
+	_, page, err := put(ctx, a, ask.Events.New(), set, object...)
+	if page == nil || len(page.Said) == 0 && page.Next == 0 && page.Before == 0 {
 		if err == nil {
 			err = which.Unknown("there is no such record")
 		}
 		return nil, err
 	}
-	names, out := history.NamesOf(ctx, a.src), &recordList{}
-	for i := range all {
-		names.Learn(&all[i])
-		a.one("RECORD", names, &all[i])
-		out.Items = append(out.Items, json.RawMessage(names.RecordJSON(&all[i])))
+	for i := range page.Said {
+		a.said(&page.Said[i])
 	}
-	if len(all) == mostRecords {
-		next := all[len(all)-1].Sequence + 1
-		a.text.add(fmt.Sprintf("CUT: these are %d; there may be more. Ask with from %d for what follows.", mostRecords, next))
+	a.cut(page)
+	a.passed(page.PassedOver)
+	page.Said = nil // the records stand beside the text
+	return page, err
+}
+
+// said writes a record as one line.
+func (a *asking) said(s *ask.Said) {
+	text := fmt.Sprintf("%s %s %s: %s", words.Zone{}.Moment(events.Time(s.Time)), s.Object, s.Kind, s.Detail)
+	a.text.line("RECORD", text, s.Sequence)
+}
+
+// cut says where the list goes on.
+func (a *asking) cut(page *ask.RecordsPage) {
+	if c := page.Cut; c != nil {
+		a.text.add(fmt.Sprintf("CUT: record %d has %d bytes, and is left out. Ask with number.", c.Sequence, c.Bytes))
 	}
-	return out, err
+	n := len(page.Said)
+	if page.Next != 0 {
+		a.text.add(fmt.Sprintf("CUT: these are %d; there may be more. Ask with from %d for what follows.", n, page.Next))
+	}
+	if page.Before != 0 {
+		a.text.add(fmt.Sprintf("CUT: these are the newest %d; there may be earlier ones. Ask with from.", n))
+	}
 }
 
 func number(text string) (events.Sequence, error) {
@@ -75,60 +85,7 @@ func number(text string) (events.Sequence, error) {
 	return events.Sequence(n), nil
 }
 
-// of limits the query q to the records of the object that the call of the tool names.
-func (a *asking) of(ctx context.Context, q *history.Query) error {
-	h, before, err := which.Parse([]string{a.values["object"]})
-	if err != nil {
-		return err
-	}
-	place := which.Place{Namespace: q.Namespace, Named: q.Namespace != ""}
-	if before != "" {
-		if place.Namespace, err = which.OneNamespace([]string{a.values["object"]}, before, q.Namespace); err != nil {
-			return err
-		}
-		place.Named = true
-	}
-	if place.Namespace == "" {
-		place.Namespace = "default"
-	}
-	finder := &which.Finder{Source: a.src, Note: a.note}
-	if h, place, err = finder.Resolve(ctx, place, h); err != nil {
-		return err
-	}
-	streams, err := finder.Jobs(ctx, place, h)
-	if err != nil {
-		return err
-	}
-	finder.NoteOlder(streams[1:])
-	q.Namespace, q.Stream = "", &streams[0]
-	return nil
-}
-
-// chosen returns the records of a query: from the number in the argument "from" on, or without it the newest ones.
-func (a *asking) chosen(ctx context.Context, q history.Query) (all []events.Record, err error) {
-	if a.values["from"] == "" {
-		_, head, err := a.src.Head(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return history.Newest(ctx, a.src, q, mostRecords, head.Sequence)
-	}
-	if q.From, err = number(a.values["from"]); err != nil {
-		return nil, err
-	}
-	for r, err := range a.src.Records(ctx, q) {
-		if err != nil {
-			return all, err
-		}
-		if all = append(all, r); len(all) == mostRecords {
-			break
-		}
-	}
-	return all, nil
-}
-
-// one adds record r to the Markdown as one line. label is the beginning of the line: RECORD, LED TO IT (a cause) or IT
-// LED TO (an effect).
+// one writes a record as one line.
 func (a *asking) one(label string, names *words.Names, r *events.Record) {
 	text := fmt.Sprintf("%s %s %s: %s", words.Zone{}.Moment(r.Time), names.Object(r), r.Kind, names.Detail(r))
 	a.text.line(label, text, uint64(r.Sequence))

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"bytes"
 	"maps"
 	"net/url"
 	"slices"
@@ -101,9 +102,34 @@ func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Valu
 // Write returns an answer as JSON, for the command with -o json and for the service. damage, errors that reading the
 // log met, becomes a field of the JSON.
 func Write(answer any, damage []error) ([]byte, error) {
-	text, err := recordjson.Indented(answer)
+	text, err := written(answer, recordjson.Indented, "\n    ", "\n  ]\n}")
 	if err != nil {
 		return nil, err
 	}
 	return append(recordjson.WithDamage(text, damage), '\n'), nil
+}
+
+// Pack returns an answer in the form in which our own processes send it.
+func Pack(answer any) ([]byte, error) { return written(answer, recordjson.Compact, "", "]}") }
+
+// written returns an answer in a form of JSON. before and end are what the form puts before each line of a list, and
+// behind the last one.
+func written(answer any, form func(any) ([]byte, error), before, end string) ([]byte, error) {
+	list, is := answer.(listed)
+	if !is {
+		return form(answer)
+	}
+	head, lines := list.split()
+	text, err := form(head)
+	if err != nil || len(lines) == 0 {
+		return text, err
+	}
+	text = text[:bytes.LastIndexByte(text, ']')]
+	for i, line := range lines {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(text, before...), line...)
+	}
+	return append(text, end...), nil
 }

@@ -55,6 +55,19 @@ var askedOf = map[string][]string{
 		"timeline etl-orders", "timeline etl-orders --limit=1", "timeline etl-orders --limit=-1", "timeline none",
 		"get", "get etl-orders", "get jobs", "get job/etl-orders --at=60", "get job/etl-orders --at=1", "get none", "get cronjob/none", "get pod/etl-orders-m2ctg",
 		"ticks etl-orders", "ticks job/etl-orders", "ticks none", "next etl-orders", "why-not etl-orders 10:00",
+		"events", "events --limit=1", "events --limit=5000 --from=60", "events --limit=0", "events --limit=5001",
+		"events --from=99999", "events --tail=2", "events --tail=2 --through=60", "events --tail=2 --limit=3",
+		"events --tail=-1", "events --tail=100000", "events --tail=100001", "events --kind=podchanged,job-added",
+		"events --kind=lost", "events --decisions", "events --decisions --kind=Decided", "events --namespace=oom",
+		"events --namespace=none", "events --since=2031-01-01", "events --until=2020-01-01",
+		"events --since=5m --until=1m", "events --since=x", "events --since=2026-01-02 --until=2026-01-01",
+		"events --from=60 --through=60", "events --from=2 --bare --limit=3", "events --zone=Nowhere",
+		"events --limit=1 --words=brief", "events --limit=1 --words=whole --texts-zone=Asia/Tokyo",
+		"events --limit=1 --words=beside", "events --words=x", "events jobs", "events jobs --namespace=oom",
+		"events cronjobs", "events x y", "events none", "events oom/none", "events etl-orders",
+		"events backoff-limit/etl-orders", "events backoff-limit/etl-orders --tail=1", "events etl-order",
+		"events etl-orders --near=oom", "events oom/x --namespace=none", "events pod/etl-orders-m2ctg", "events 6ce21dcc",
+		"events job/6ce21dcc-0000-0000-0000-000000000000", "events three-lives/nightly-sync --limit=2",
 	},
 	"cronjobs-observed": {
 		"cronjobs", "cronjobs --limit=2", "cronjobs --limit=2 --continue=x", "cronjobs --state=Suspended", "cronjobs --namespace=default",
@@ -70,6 +83,7 @@ var askedOfEach = []string{
 	"next %s --after=9999-12-31", "next %s --after=x", "why-not %s", "why-not %s 2031-01-01", "why-not %s 9999-12-31", "why-not %s x",
 	"why-not %s 5m", "why-not %s 00:00", "get %s", "get %s --at=60", "get %s --at=1", "explain %s", "explain %s --at=60", "explain %s --at=1",
 	"explain %s --link=L=https://l.example/{{.Pod}}", "attempts %s",
+	"events %s --limit=3", "events %s --tail=2 --words=brief",
 }
 
 // TestQuestionsAreAnsweredAsKept asks each question with good and bad parameters, of recorded logs. It compares what is

@@ -16,7 +16,8 @@
 //
 // If Ask returns an answer and an error, the answer is valid for the part of the log that could be read, and the error
 // names the damaged place. If it returns an error alone, that is a [which.WrongError] when the question cannot be
-// understood, a [which.UnknownError] when the log does not know the object, and otherwise an error of the log.
+// understood, a [which.UnknownError] when the log does not know the object, and otherwise an error of the log. Only
+// Events has an answer beside an UnknownError, for who waits for the first record of the object.
 //
 // # Concurrency
 //

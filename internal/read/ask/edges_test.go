@@ -219,9 +219,11 @@ func TestWhatIsNotedOfNoListing(t *testing.T) {
 var besideDamage = map[string][]string{
 	"observed": {
 		"get job/three-lives/nightly-sync", "get job/three-lives/nightly-sync --at=400", "explain job/three-lives/nightly-sync", "attempts three-lives/nightly-sync",
-		"timeline three-lives/nightly-sync", "get job/backoff-limit/etl-orders",
+		"timeline three-lives/nightly-sync", "get job/backoff-limit/etl-orders", "events three-lives/nightly-sync",
+		"events three-lives/nightly-sync --tail=3", "events three-lives/nightly-sync --limit=5000 --words=whole",
 	},
-	"cronjobs-observed": {"get %s", "explain %s", "ticks %s --tail=2", "next %s", "why-not %s 5m", "get %s --at=120"},
+	"cronjobs-observed": {"get %s", "explain %s", "ticks %s --tail=2", "next %s", "why-not %s 5m", "get %s --at=120",
+		"events %s", "events %s --tail=5 --words=brief"},
 }
 
 // TestQuestionsBesideDamageAreAnsweredAsKept: one record of the object, or of the controller, is damaged. A sum is kept

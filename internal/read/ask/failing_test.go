@@ -37,6 +37,8 @@ func TestAReadThatFailsIsTold(t *testing.T) {
 	for _, line := range []string{
 		"ticks " + cron + " --tail=3", fmt.Sprintf("ticks %s --at=%d", cron, log.Head().Sequence), "next " + cron, "why-not " + cron + " 5m", "get " + cron, "get job/" + job,
 		"jobs --limit=2 --since=00:00", "cronjobs --limit=2", "find " + c.Name, "attempts " + job, "ticks " + c.Name,
+		"events --limit=30", "events --tail=30 --words=whole", "events " + c.Name,
+		"events " + job + " --since=00:00 --until=23:00 --words=beside",
 	} {
 		all = append(all, historytest.Question{Name: line, Ask: func(ctx context.Context, f *historytest.Failing, d *store.Damage) (string, error) {
 			if d == nil {

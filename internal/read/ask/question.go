@@ -137,8 +137,8 @@ func (q *Question[P, A]) Entry() Entry {
 // All returns all questions, sorted by name.
 func All() []Entry {
 	return []Entry{
-		Attempts.Entry(), CronJobs.Entry(), Explain.Entry(), Failures.Entry(), Find.Entry(), Get.Entry(), Jobs.Entry(), Next.Entry(),
-		Plan.Entry(), Ticks.Entry(), Timeline.Entry(), WhyNot.Entry(),
+		Attempts.Entry(), CronJobs.Entry(), Events.Entry(), Explain.Entry(), Failures.Entry(), Find.Entry(), Get.Entry(), Jobs.Entry(),
+		Next.Entry(), Plan.Entry(), Ticks.Entry(), Timeline.Entry(), WhyNot.Entry(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,7 @@ func schemaOf(t *testing.T, q *ask.Entry) []byte {
 	t.Helper()
 	options := &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[recordjson.Instant](): {Type: "string", Format: "date-time"},
+		reflect.TypeFor[json.RawMessage]():    {Description: "JSON of a record, or of a part of one"},
 	}}
 	of := func(typ reflect.Type) *jsonschema.Schema {
 		schema, err := jsonschema.ForType(typ, options)
@@ -68,6 +70,10 @@ func schemaOf(t *testing.T, q *ask.Entry) []byte {
 	extensible(schema)
 	schema.Schema = "https://json-schema.org/draft/2020-12/schema"
 	schema.Title = "What 'jobledger " + strings.Join(q.Command, " ") + " -o json' writes. Fields are only ever added."
+	if q.Name == ask.Events.Entry().Name {
+		schema.Title = "What GET /v1/events answers. 'jobledger events -o json' writes the records, one on each line. " +
+			"Fields are only ever added."
+	}
 	text, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +86,7 @@ func extensible(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
-	if s.Type == "object" {
+	if s.Type == "object" || slices.Contains(s.Types, "object") {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {

@@ -136,6 +136,71 @@ func TestAQuerySelectsWhatAFilterGives(t *testing.T) {
 	}
 }
 
+// TestABoundedLookGoesOn: a query that may look at a few records only says where the next one begins. All of them
+// together give what one query without the bound gives, from the front and from the end.
+func TestABoundedLookGoesOn(t *testing.T) {
+	log := historytest.HardCrons(t, 3)
+	all := historytest.Records(t, log)
+	src := history.Local{Log: log, Damage: &store.Damage{}}
+	draw := rand.New(rand.NewPCG(5, 4))
+	some := func() *events.Record { return &all[draw.IntN(len(all))] }
+	asked, head := 0, all[len(all)-1].Sequence
+	for range 100 {
+		q := history.Query{Kinds: []events.Kind{some().Kind}, Looks: 1 + draw.IntN(60)}
+		if draw.IntN(3) == 0 {
+			q.Stream = &some().Stream
+		}
+		if draw.IntN(3) == 0 {
+			q.Since, q.Until = all[len(all)/4].Time, all[len(all)/2].Time
+		}
+		want := filtered(all, &q)
+		var got []events.Sequence
+		for q := q; ; asked++ {
+			these, err := sequences(src.Records(t.Context(), q))
+			got = append(got, these...)
+			var more *history.MoreError
+			if !errors.As(err, &more) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+			if more.At <= q.From {
+				t.Fatalf("%+v goes on at %d", q, more.At)
+			}
+			q.From = more.At
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: %v, want %v", q, got, want)
+		}
+		got = nil
+		for through := head; ; asked++ {
+			records, err := history.Newest(t.Context(), src, q, len(all), through)
+			for i := range slices.Backward(records) {
+				got = append(got, records[i].Sequence)
+			}
+			var more *history.MoreError
+			if !errors.As(err, &more) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+			if more.At >= through {
+				t.Fatalf("%+v through %d goes on at %d", q, through, more.At)
+			}
+			through = more.At
+		}
+		slices.Reverse(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v from the end: %v, want %v", q, got, want)
+		}
+	}
+	if asked < 500 {
+		t.Errorf("only %d queries reached their bound", asked)
+	}
+}
+
 // TestTheNewestOfAStreamBesideDamage are all that can be read of it, and the damage if it may hide others.
 func TestTheNewestOfAStreamBesideDamage(t *testing.T) {
 	log := historytest.HardCrons(t, 3)

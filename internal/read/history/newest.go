@@ -13,15 +13,23 @@ import (
 // 512 records before them, then the 1024 before those. To find n records, it reads at least 2n first: 400 for n = 200.
 const firstWindow = 256
 
-// Newest returns the last n records that q selects, in log order, and none after sequence through. It reads from the
-// end of the log back, each time twice as many records, so it reads at most about twice the records that it must.
+// Newest returns the last n records that q selects, none after sequence through, in log order. It reads windows of
+// doubling size from the end of the log back, so at most about twice the part that holds these records. With q.Looks it
+// may end before: with the records that it found, and a MoreError.
 func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequence) ([]events.Record, error) {
-	if q.Stream != nil {
+	switch {
+	case through == 0:
+		return nil, nil
+	case q.Stream != nil:
 		return newestOf(ctx, src, q, n, through)
 	}
 	var got []events.Record
-	first := max(q.From, 1)
+	first, bounded, left := max(q.From, 1), q.Looks > 0, q.Looks
+	q.Looks = 0
 	for size := max(firstWindow, 2*n); ; size *= 2 {
+		if bounded {
+			size = min(size, left)
+		}
 		from := max(first+events.Sequence(size), through+1) - events.Sequence(size)
 		window, err := lastOf(ctx, src, q, n-len(got), from, through)
 		if errors.Is(err, store.ErrPruned) && from > q.From {
@@ -33,18 +41,18 @@ func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequ
 			return got, err
 		}
 		through = from - 1
+		if left -= size; bounded && left <= 0 {
+			return got, &MoreError{At: through}
+		}
 	}
 }
 
 // lastOf returns the last n records that query q selects, from sequence from to through.
 func lastOf(ctx context.Context, src Source, q Query, n int, from, through events.Sequence) (last []events.Record, err error) {
-	q.From, q.Limit = from, 0
+	q.From, q.Through, q.Limit = from, through, 0
 	for r, err := range src.Records(ctx, q) {
 		if err != nil {
 			return trim(last, n), err
-		}
-		if r.Sequence > through {
-			break
 		}
 		if last = append(last, r); len(last) > 2*n+firstWindow {
 			last = trim(last, n)
@@ -60,8 +68,9 @@ func trim(all []events.Record, n int) []events.Record {
 // newestOf returns the last n records of one stream that q selects, in log order, and none after sequence through. It
 // reads the stream backward. If a part of the log is damaged, it notes the damage and goes on before it.
 func newestOf(ctx context.Context, src Source, q Query, n int, through events.Sequence) (got []events.Record, err error) {
-	names := NamesOf(ctx, src)
-	for through > 0 {
+	names, looks := NamesOf(ctx, src), 0
+	var more *MoreError
+	for through > 0 && more == nil {
 		var damage error
 		for r, err := range src.ReadStream(ctx, *q.Stream, through, store.Backward) {
 			if errors.Is(err, store.ErrPruned) {
@@ -69,6 +78,10 @@ func newestOf(ctx context.Context, src Source, q Query, n int, through events.Se
 			}
 			if err != nil {
 				damage = err
+				break
+			}
+			if looks++; q.Looks != 0 && looks > q.Looks {
+				more = &MoreError{At: r.Sequence}
 				break
 			}
 			if through = r.Sequence - 1; r.Sequence < q.From {
@@ -91,5 +104,8 @@ func newestOf(ctx context.Context, src Source, q Query, n int, through events.Se
 		through = at - 1
 	}
 	slices.Reverse(got)
+	if more != nil {
+		err = errors.Join(err, more)
+	}
 	return got, err
 }

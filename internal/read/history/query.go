@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -20,6 +21,17 @@ type Query struct {
 	Kinds     []events.Kind   // empty for all
 	Namespace string          // namespace of the object that a record is about; empty for all
 	Limit     int             // largest number of records; 0 for no limit
+	Looks     int             // largest number of records to look at, selected or not; 0 for no limit. Then: MoreError
+}
+
+// MoreError ends the records of a query that looked at Looks of them: more follow, or for Newest precede. A source that
+// asks another process may ignore Looks.
+type MoreError struct {
+	At events.Sequence // where to go on: From of the next query, or for Newest its through
+}
+
+func (e *MoreError) Error() string {
+	return fmt.Sprintf("more records are to be looked at, from %d on", e.At)
 }
 
 // Wants reports whether the query selects r; it does not check Through, Stream and Limit. names returns the namespace
@@ -40,13 +52,17 @@ func (q *Query) Wants(r *events.Record, names *words.Names) bool {
 // Records implements Source: it returns the records that query q selects, in log order.
 func (l Local) Records(ctx context.Context, q Query) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		names, n := NamesOf(ctx, l), 0
+		names, n, looks := NamesOf(ctx, l), 0, 0
 		for r, err := range l.around(ctx, &q) {
 			if err != nil {
 				yield(r, err)
 				return
 			}
 			if q.Through != 0 && r.Sequence > q.Through {
+				return
+			}
+			if looks++; q.Looks != 0 && looks > q.Looks {
+				yield(events.Record{}, &MoreError{At: r.Sequence})
 				return
 			}
 			if q.Namespace != "" {
@@ -74,7 +90,11 @@ func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, er
 		return l.noted().Read(ctx, q.From)
 	}
 	return func(yield func(events.Record, error) bool) {
-		spans, err := l.spans(ctx, q.From, q.Since, q.Until)
+		from, more := l.onward(ctx, q, yield)
+		if !more {
+			return
+		}
+		spans, err := l.spans(ctx, from, q.Since, q.Until)
 		if err != nil {
 			yield(events.Record{}, err)
 			return
@@ -90,4 +110,31 @@ func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, er
 			}
 		}
 	}
+}
+
+// onward yields the records from q.From on while they are in the times of the query. So a page that begins in the
+// middle of these times searches for no beginning. It returns from where on the parts are to be searched for, and
+// whether they are.
+func (l Local) onward(
+	ctx context.Context, q *Query, yield func(events.Record, error) bool,
+) (from events.Sequence, more bool) {
+	if from = q.From; from == 0 {
+		return 0, true
+	}
+	for r, err := range l.Log.Read(ctx, from) { // damage at its beginning may be out of the times: the search notes it
+		switch {
+		case err != nil && from == q.From:
+			return from, true
+		case err != nil:
+			l.Beside(err)
+			yield(r, err)
+			return 0, false
+		case r.Time < q.Since, q.Until != 0 && r.Time > q.Until:
+			return r.Sequence, q.Through == 0 || r.Sequence <= q.Through
+		case !yield(r, nil):
+			return 0, false
+		}
+		from = r.Sequence + 1
+	}
+	return 0, false // the log ends in the times
 }

@@ -150,8 +150,9 @@ func (l Local) besideDamage(ctx context.Context, s span, unread events.Sequence,
 	damage := span{unread, s.through}
 	if bad := (*store.CorruptError)(nil); errors.As(failed, &bad) && bad.Next > unread {
 		damage.through = min(damage.through, bad.Next-1)
+		damage.from = max(s.from, min(unread, bad.At))
 	}
-	out, err := l.narrow(ctx, span{s.from, unread - 1}, since, until)
+	out, err := l.narrow(ctx, span{s.from, damage.from - 1}, since, until)
 	if err != nil {
 		return nil, err
 	}

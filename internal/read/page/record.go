@@ -154,28 +154,22 @@ func (v *view) ofObject(s *recordScreen, names *words.Names, r *events.Record) {
 // listing returns the newest records of a stream (the records about one object). at is the value of ?at=: if it is the
 // number of a record, newer records are left out.
 func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing {
-	from := events.Sequence(0)
-	if n, err := strconv.ParseUint(at, 10, 64); err == nil {
-		from = events.Sequence(n)
+	values := map[string]string{"tail": fmt.Sprint(mostListed), "words": string(ask.Brief), "bare": "true"}
+	if _, err := strconv.ParseUint(at, 10, 64); err == nil {
+		values["through"] = at
 	}
 	out := &listing{}
-	var found []events.Record
-	for r, err := range v.src.ReadStream(ctx, s, from, store.Backward) {
-		if err != nil {
-			v.damage.Note(err)
-			break
-		}
-		if len(found) == mostListed {
-			out.Cut = true
-			break
-		}
-		found = append(found, r)
+	page, _ := put(ctx, v, ask.Events.New(), values, s.String()) // damage is noted
+	if page == nil {
+		return out
 	}
-	slices.Reverse(found)
-	names := history.NamesOf(ctx, v.src)
-	for i := range found {
-		names.Learn(&found[i])
-		out.Lines = append(out.Lines, v.line(names, &found[i]))
+	out.Cut = page.Before != 0
+	for i := range page.Said {
+		said := &page.Said[i]
+		out.Lines = append(out.Lines, line{
+			Sequence: said.Sequence, Href: v.recordAt(said.Sequence), At: v.zone.Moment(events.Time(said.Time)),
+			Kind: said.Kind, Detail: said.Detail, Object: said.Object,
+		})
 	}
 	return out
 }

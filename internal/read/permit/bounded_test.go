@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
@@ -89,5 +90,55 @@ func TestRecordsAreAskedForWithinBounds(t *testing.T) {
 	}
 	if hidden == 0 {
 		t.Error("all records may be read")
+	}
+}
+
+// TestABoundedLookOfAPartGoesOn: the bound counts the records of others, too. So a query of a small part of a large log
+// ends, and says where the next one begins.
+func TestABoundedLookOfAPartGoesOn(t *testing.T) {
+	r := openRecorded(t, "../../../examples/incidents/delegated/log")
+	src := permit.Namespace(r.local, permit.Right{Namespace: r.spaces[len(r.spaces)-1]})
+	var want, got []events.Sequence
+	for rec, err := range src.Records(t.Context(), history.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, rec.Sequence)
+	}
+	asked := 0
+	for q, more := (history.Query{Limit: 5000, Looks: 50}), true; more; asked++ {
+		more = false
+		all := &counting{Source: r.local}
+		bounded := permit.Namespace(all, permit.Right{Namespace: r.spaces[len(r.spaces)-1]})
+		for rec, err := range bounded.Records(t.Context(), q) {
+			var reached *history.MoreError
+			if errors.As(err, &reached) {
+				more, q.From = true, reached.At
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, rec.Sequence)
+		}
+		if all.sent > 60+all.asked*16 {
+			t.Errorf("from %d, %d records were sent", q.From, all.sent)
+		}
+		for n := 1; n < 30; n += 7 { // a page of the caller's that is shorter than the bound
+			small := q
+			small.Limit = n
+			taken := 0
+			for _, err := range bounded.Records(t.Context(), small) {
+				if err == nil {
+					taken++
+				}
+			}
+			if taken > n {
+				t.Errorf("%d records of at most %d", taken, n)
+			}
+		}
+	}
+	if !slices.Equal(got, want) || asked < 5 {
+		t.Errorf("%d queries give %v, want %v", asked, got, want)
 	}
 }

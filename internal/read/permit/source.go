@@ -129,9 +129,9 @@ func (s *Source) Records(ctx context.Context, q history.Query) iter.Seq2[events.
 // mostAtOnce is the largest number of records that inPages requests at once.
 const mostAtOnce = 4096
 
-// inPages returns the records of a query, without its limit: the user may not read some of them, so more than the limit
-// may be needed. It requests pages: the first is as long as the limit, each later one four times as long, up to
-// mostAtOnce. The caller stops when it has enough, so a remote log sends few records in vain.
+// inPages returns the records of a query, ignoring its limit. It reads pages: the first has the query's limit, and each
+// further one is four times as long, up to mostAtOnce. The caller stops as soon as enough records may be read, so a
+// remote source sends few records too many. The bound of the query on what is looked at counts for all pages together.
 func (s *Source) inPages(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	if q.Limit == 0 {
 		return s.all.Records(ctx, q)
@@ -147,6 +147,12 @@ func (s *Source) inPages(ctx context.Context, q history.Query) iter.Seq2[events.
 			}
 			if n < q.Limit || q.Through != 0 && q.From > q.Through {
 				return
+			}
+			if q.Looks != 0 {
+				if q.Looks -= n; q.Looks <= 0 {
+					yield(events.Record{}, &history.MoreError{At: q.From})
+					return
+				}
 			}
 			q.Limit = max(q.Limit, min(4*q.Limit, mostAtOnce))
 		}

@@ -236,7 +236,7 @@ func (q *asked) inFrames(ctx context.Context) {
 	answer, err := q.request.Ask(ctx, src)
 	damage.Note(err)
 	if answer != nil {
-		text, failed := json.Marshal(answer)
+		text, failed := ask.Pack(answer)
 		switch {
 		case failed == nil && len(text) > MostBytes && !q.Patient:
 			err = errors.Join(err, &bytesError{len(text)})

@@ -62,7 +62,7 @@ func TestAnAnswerSaysAsOfWhat(t *testing.T) {
 	job := jobs.Items[0]
 	of := job.Namespace + "/" + job.Name
 	for _, address := range []string{"/v1/explain/" + of, "/v1/attempts/" + of, "/v1/jobs", "/v1/cronjobs",
-		"/v1/failures", "/v1/find?q=abc", "/v1/plan"} {
+		"/v1/failures", "/v1/find?q=abc", "/v1/plan", "/v1/events?limit=5", "/v1/events/" + of} {
 		first := asks(handler, address, http.Header{})
 		head := log.Head()
 		want := history.Place{Sequence: uint64(head.Sequence)}
@@ -116,6 +116,11 @@ func TestAnAnswerHasBounds(t *testing.T) {
 		"/v1/failures?colour=red", http.Header{})
 	if said := saidError(t, wrong); wrong.status != http.StatusBadRequest || !strings.Contains(said, "no such parameter") {
 		t.Errorf("a question with a parameter that there is not: %d %q", wrong.status, said)
+	}
+	unknown := asks(serve.Handler(serve.Config{Log: log, Lists: lists, Within: patience.Time()}),
+		"/v1/events/job/00000000-0000-4000-8000-00000000beef", http.Header{})
+	if said := saidError(t, unknown); unknown.status != http.StatusNotFound || !strings.Contains(said, "knows no job/0000") {
+		t.Errorf("records of an object that has none: %d %q", unknown.status, said)
 	}
 	refusing := http.NewServeMux()
 	refuse := func(*http.Request, string, serve.Told) (ask.Source, func(), error) {

@@ -94,6 +94,11 @@ func TestNamesAreLookedUp(t *testing.T) {
 	if got := n.Pod(namedJob, "neither"); got != "neither" || l.reads != 4 {
 		t.Errorf("the stream is read again for a pod that it does not have: %q, %d reads", got, l.reads)
 	}
+	n = l.names()
+	n.Learn(&l.records[4])
+	if job, pod := n.Job(namedJob), n.Pod(namedJob, "old"); job.Name != "demo" || pod != "demo-old" {
+		t.Errorf("whoever looked up the Job, %q, is told that the pod is %q", job.Name, pod)
+	}
 	for place, want := range map[uint32]string{0: "create pod #7", 1: "delete pod demo-old"} {
 		if got := n.Phrase(namedJob, n.Command(namedJob, events.CommandID{Decided: 3, Place: place})); got != want {
 			t.Errorf("command %d is %q, want %q", place, got, want)

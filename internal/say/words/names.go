@@ -191,6 +191,7 @@ func (n *Names) Job(s events.Stream) events.JobRef {
 	known := n.of(s)
 	if known.job.Name == "" && !known.looked && n.Stream != nil && s.Kind != events.StreamNamespace {
 		known.looked = true
+		newest, before, seen := known.newest, known.before, known.seen
 		for r, err := range n.Stream(s) {
 			if err != nil {
 				break
@@ -200,6 +201,7 @@ func (n *Names) Job(s events.Stream) events.JobRef {
 				break
 			}
 		}
+		known.newest, known.before, known.seen = newest, before, seen // lookBack goes on from what was shown
 	}
 	return known.job
 }
