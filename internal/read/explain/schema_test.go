@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -78,7 +79,7 @@ func extensible(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
-	if s.Type == "object" {
+	if s.Type == "object" || slices.Contains(s.Types, "object") {
 		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {
