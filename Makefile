@@ -188,7 +188,7 @@ SEED ?=
 oracle = @seed=$(or $(SEED),$(2)) && echo "cd test/oracle && JOBLEDGER_SEED=$$seed go test$(1)" && cd test/oracle && \
 	JOBLEDGER_SEED=$$seed $(3)$(gotest) -count=1$(1) .
 
-# Nobody debugs the programs of make test, and without what a debugger reads each of its 130 links takes two thirds of the time. The
+# Nobody debugs the programs of make test, and without what a debugger reads each of its 180 links takes two thirds of the time. The
 # variable reaches the builds within tests, too, so that all of them link the program alike, and once.
 test test-units test-cluster: export GOFLAGS := $(strip $(filter-out -ldflags=-w,$(GOFLAGS)) -ldflags=-w)
 

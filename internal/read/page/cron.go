@@ -6,8 +6,6 @@ import (
 	"html/template"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -82,8 +80,7 @@ func cronJob(ctx context.Context, v *view) (*reply, error) {
 			return nil, err
 		}
 	}
-	v.Object.Records = v.listing(ctx, events.Stream{Kind: events.StreamCronJob, ID: string(types.UID(answer.UID))}, values["at"])
-	return v.page()
+	return v.withRecords(ctx, events.Stream{Kind: events.StreamCronJob, ID: answer.UID})
 }
 
 // ticks adds what became of the CronJob's due times to the page: the strip, which has a row for each day and a square

@@ -117,8 +117,7 @@ func object(ctx context.Context, v *view, kind string, forms ...string) (*reply,
 	if v.File {
 		return v.file(ctx, answer)
 	}
-	v.Object.Records = v.listing(ctx, events.JobStream(types.UID(answer.UID)), v.values.Get("at"))
-	return v.page()
+	return v.withRecords(ctx, events.JobStream(types.UID(answer.UID)))
 }
 
 func (v *view) markdown(a *explain.Answer) *reply {

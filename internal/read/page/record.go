@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -151,17 +152,30 @@ func (v *view) ofObject(s *recordScreen, names *words.Names, r *events.Record) {
 	}
 }
 
+// withRecords adds the newest records of a stream to the page of its object, and answers with that page.
+func (v *view) withRecords(ctx context.Context, s events.Stream) (_ *reply, err error) {
+	if v.Object.Records, err = v.listing(ctx, s, v.values.Get("at")); err != nil {
+		return nil, err
+	}
+	return v.page()
+}
+
 // listing returns the newest records of a stream (the records about one object). at is the value of ?at=: if it is the
-// number of a record, newer records are left out.
-func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing {
+// number of a record, newer records are left out. The list is empty if damage or pruning (deletion of old log files) hides all
+// of them; the page names the damage.
+func (v *view) listing(ctx context.Context, s events.Stream, at string) (*listing, error) {
 	values := map[string]string{"tail": fmt.Sprint(mostListed), "words": string(ask.Brief), "bare": "true"}
 	if _, err := strconv.ParseUint(at, 10, 64); err == nil {
 		values["through"] = at
 	}
 	out := &listing{}
-	page, _ := put(ctx, v, ask.Events.New(), values, s.String()) // damage is noted
-	if page == nil {
-		return out
+	page, err := put(ctx, v, ask.Events.New(), values, s.String())
+	switch {
+	case page != nil:
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrPruned):
+		return out, nil
+	default:
+		return nil, err
 	}
 	out.Cut = page.Before != 0
 	for i := range page.Said {
@@ -171,7 +185,7 @@ func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing
 			Kind: said.Kind, Detail: said.Detail, Object: said.Object,
 		})
 	}
-	return out
+	return out, nil
 }
 
 // citedRecords adds to a saved file the records that the answer cites, at most mostCited of them.
