@@ -40,6 +40,10 @@ type Write struct {
 	At time.Time
 }
 
+// Unheard reports whether the client was gone before the API server could answer the request, as after a kill. The
+// request may have been carried out.
+func (w *Write) Unheard() bool { return w.Code == http.StatusGatewayTimeout }
+
 // WriteKind is the key of the counts that CountWrites returns.
 type WriteKind struct{ User, Verb, Resource string }
 

@@ -172,12 +172,12 @@ func (x *trial) oneGang() {
 			x.t.Errorf("the policy is %+v, want a gang of %d", policy, gangSize)
 		}
 	}
-	pods := map[types.UID]bool{}
+	pods, there := map[types.UID]bool{}, map[string]bool{"workloads/" + l.Name: true, "podgroups/" + g.Name: true}
 	for _, c := range x.history.Changes() {
 		if c.Pod == nil {
 			continue
 		}
-		pods[c.Pod.UID] = true
+		pods[c.Pod.UID], there["pods/"+c.Pod.Name] = true, true
 		if s := c.Pod.Spec.SchedulingGroup; s == nil || s.PodGroupName == nil || *s.PodGroupName != g.Name {
 			x.t.Errorf("version %d of pod %s is in group %v, want %s", c.Version, c.Pod.Name, s, g.Name)
 		}
@@ -185,25 +185,35 @@ func (x *trial) oneGang() {
 	if len(pods) != gangSize {
 		x.t.Errorf("%d pods were made, want %d", len(pods), gangSize)
 	}
-	made := x.madeInOrder()
+	made := x.madeInOrder(there)
 	if want := slices.Concat([]string{"workloads", "podgroups"}, slices.Repeat([]string{"pods"}, gangSize)); !slices.Equal(made, want) {
 		x.t.Errorf("the controller made %v, want %v", made, want)
 	}
 }
 
-// madeInOrder returns the resources of the group's objects and pods that the controller created, in order.
-func (x *trial) madeInOrder() (made []string) {
+// madeInOrder returns the resources of the group's objects and pods that the controller created, in order. A create
+// that the kill has cut off counts if its object is there, and no other create of that name was answered.
+func (x *trial) madeInOrder(there map[string]bool) (made []string) {
 	x.t.Helper()
 	all, err := shared.Writes()
 	x.must(err)
-	asked := map[string]int{}
+	asked, answered := map[string]int{}, map[string]bool{}
+	var creates []controlplane.Write
 	for _, w := range all {
 		if w.User != x.namespace || !slices.Contains([]string{"workloads", "podgroups", "pods"}, w.Resource) {
 			continue
 		}
 		asked[fmt.Sprintf("%s %s %d", w.Verb, w.Resource, w.Code)]++
-		if w.Verb == "create" && w.Code == http.StatusCreated {
-			made = append(made, w.Resource)
+		if w.Verb == "create" {
+			creates = append(creates, w)
+			answered[w.Resource+"/"+w.Name] = answered[w.Resource+"/"+w.Name] || w.Code == http.StatusCreated
+		}
+	}
+	slices.SortStableFunc(creates, func(a, b controlplane.Write) int { return a.At.Compare(b.At) })
+	for _, w := range creates {
+		name := w.Resource + "/" + w.Name
+		if w.Code == http.StatusCreated || w.Unheard() && there[name] && !answered[name] {
+			made, answered[name] = append(made, w.Resource), true
 		}
 	}
 	var text []string
