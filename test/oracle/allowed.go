@@ -70,6 +70,19 @@ var Allowed = []*Difference{
 		},
 	},
 	{
+		Rule: "J-021, J-234",
+		Sentence: "An Indexed Job has succeeded while the removal of finalizers is refused, and its completions are lowered before that is allowed again. " +
+			"Ours has finished it with all its indexes; upstream finishes it later, with those that are left.",
+		When: Scenario.shrinksWhileRefused,
+		Explains: func(line string) bool {
+			return strings.Contains(line, "completedIndexes=") || strings.Contains(line, ": succeeded=")
+		},
+		Proves: func(_ Scenario, diff string) bool {
+			theirs, mine, ok := counted(diff)
+			return ok && theirs.succeeded < mine.succeeded && theirs.failed == mine.failed && trimmed(diff)
+		},
+	},
+	{
 		Rule:     "J-118",
 		Sentence: "Somebody's pod is adopted by a suspended Job and removed at once. Upstream takes it for the replacement that a failed pod of its index waits for, and counts that; ours waits until the Job is resumed.",
 		When:     func(s Scenario) bool { return s.has("perIndex=") && s.has("stray ") && s.has("suspend=true") },

@@ -8,6 +8,14 @@ import (
 // surplus is the beginning of a scenario in which pods are surplus while DELETE is refused.
 const surplus = "+0 create a\n+1 deny delete\n+1 edit a parallelism=2\n"
 
+// shrunk is the beginning of a scenario in which a Job succeeds, and is made smaller, while patches are refused;
+// shrunkDiff is what differs when they are allowed again.
+const (
+	shrunk     = "+0 create a\n+1 deny patch a\n+1 succeed a:0; succeed a:1\n+1 edit a completions=1 parallelism=1\n"
+	shrunkDiff = "- job a: completedIndexes=\"0\" failedIndexes=unset\n- job a: succeeded=1 failed=0\n" +
+		"+ job a: completedIndexes=\"0,1\" failedIndexes=unset\n+ job a: succeeded=2 failed=0\n"
+)
+
 // TestADifferenceExplainsNoMore: a diff that only resembles a difference on purpose is an error.
 func TestADifferenceExplainsNoMore(t *testing.T) {
 	ended := "+ event of a: Normal Completed \"Job completed\" x1\n"
@@ -48,6 +56,13 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- job a: succeeded=2 failed=2\n+ job a: succeeded=2 failed=1\n", true},
 		{"it is counted by ours alone", "+0 create a\n+1 deny patch a\n+1 succeed a; kill a\n+1 allow\n",
 			"- job a: succeeded=2 failed=1\n+ job a: succeeded=2 failed=2\n", false},
+		{"it succeeds while patches are refused, and is made smaller", shrunk + "+1 allow\n",
+			shrunkDiff, true},
+		{"it is made smaller before that", "+0 create a\n+1 edit a completions=1 parallelism=1\n+1 deny patch a\n+1 succeed a\n+1 allow\n", shrunkDiff, false},
+		{"it is made smaller after that", "+0 create a\n+1 deny patch a\n+1 succeed a\n+1 allow\n+1 edit a completions=1 parallelism=1\n", shrunkDiff, false},
+		{"another index is left", shrunk + "+1 allow\n", strings.ReplaceAll(shrunkDiff, "\"0\"", "\"1\""), false},
+		{"ours is the smaller one", shrunk + "+1 allow\n", strings.NewReplacer("- ", "+ ", "+ ", "- ").Replace(shrunkDiff), false},
+		{"other indexes have failed", shrunk + "+1 allow\n", strings.Replace(shrunkDiff, "unset", "\"1\"", 1), false},
 		{"upstream took the finalizer of one that stays", "+0 create a\n+1 deny delete\n+1 allow\n",
 			"- pod of a: Running deleted=false finalizers=[] x\n+ pod of a: Running deleted=false finalizers=[batch.kubernetes.io/job-tracking] x\n", true},
 		{"ours did", "+0 create a\n+1 deny delete\n+1 allow\n",

@@ -21,8 +21,9 @@ import (
 //	edit CRON WORDS                force CRON WORDS     (without validation; creates the CronJob if there is none)
 //	meddle CRON last=N|none success=N|none active=none  (changes its status; seconds from now)
 //	manual CRON NAME               (kubectl create job NAME --from=cronjob/CRON)
-//	squat CRON nobody|another|own [N]  (creates a Job with the name of the Nth next due time. Its controller is none,
-//	                                   another object of the CronJob's name, or the CronJob)
+//	squat CRON nobody|another|own [N]  (creates a Job with the name of the Nth next due time, or with N=0 of the last
+//	                                   one that ran. Its controller is none, another object of the CronJob's name, or
+//	                                   the CronJob)
 var cronDeeds = map[string]func(c *cluster, name string, args []string) error{
 	"create": func(c *cluster, name string, _ []string) error {
 		_, err := c.user.CreateCronJob(context.Background(), c.crons[name])
@@ -151,6 +152,9 @@ func squat(c *cluster, name string, args []string) error {
 		}
 	}
 	due, ok := dueTime(cronJob, c.world.Clock.Now(), nth)
+	if last := cronJob.Status.LastScheduleTime; nth == 0 && last != nil {
+		due, ok = last.Time, true
+	}
 	if !ok {
 		return nil
 	}

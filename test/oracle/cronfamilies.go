@@ -350,15 +350,20 @@ func cronDenials(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronNames builds scenarios in which names of Jobs are taken, and Jobs are created by hand, lose their owner, or have
-// a finalizer.
+// cronNames builds scenarios in which names of Jobs are taken, also that of a Job which is deleted at that moment, and
+// Jobs are created by hand, lose their owner, or have a finalizer.
 func cronNames(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	take := func() string {
 		return fmt.Sprintf("squat %s %s %d", g.any(), g.pick("nobody", "another", "own"), 1+g.IntN(2))
 	}
+	exchange := func() string {
+		name := g.any()
+		g.after(g.wait(), "remove "+name+".-1", "squat "+name+" "+g.pick("nobody", "another", "own")+" 0")
+		return ""
+	}
 	odd := func() string { return g.pick("disown ", "keep ", "unkeep ") + g.run() }
-	g.steps(4+g.IntN(8), g.ends, g.ends, take, odd, odd, g.manual, g.remove)
+	g.steps(4+g.IntN(8), g.ends, g.ends, take, exchange, odd, odd, g.manual, g.remove)
 }
 
 // cronDeletions builds scenarios in which CronJobs are deleted in all ways, and created again.

@@ -2,8 +2,11 @@ package oracle
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/jobledger/jobledger/internal/subject/indexset"
 )
 
 // morePods reports whether a line of a diff may be there because only Jobledger created a certain pod.
@@ -56,6 +59,31 @@ func counted(diff string) (theirs, mine counts, ok bool) {
 func failedMore(diff string) bool {
 	theirs, mine, ok := counted(diff)
 	return ok && theirs.succeeded == mine.succeeded && theirs.failed < mine.failed
+}
+
+// trimmed reports whether upstream has those completed indexes of Jobledger's that are below some number, and the same
+// failed ones. It is false unless the diff has exactly one such line of each.
+func trimmed(diff string) bool {
+	type both struct {
+		completed indexset.Set
+		failed    string
+	}
+	found := map[byte]both{}
+	for line := range strings.Lines(lines(diff, "completedIndexes=")) {
+		_, fields, _ := strings.Cut(line, ": ")
+		var completed, failed string
+		if _, err := fmt.Sscanf(fields, "completedIndexes=%q failedIndexes=%s", &completed, &failed); err != nil || found[line[0]].failed != "" {
+			return false
+		}
+		found[line[0]] = both{indexset.Parse(completed, math.MaxInt32), failed}
+	}
+	theirs, mine := found['-'], found['+']
+	left, n := mine.completed.Clone(), int32(0)
+	for i := range theirs.completed.All {
+		n = i + 1
+	}
+	left.Trim(n)
+	return len(found) == 2 && theirs.failed == mine.failed && left.Text() == theirs.completed.Text()
 }
 
 // toldMore reports whether a diff has only Events that Jobledger reports more often than upstream (the built-in

@@ -85,6 +85,18 @@ func (s Scenario) denies(verb string) bool {
 	return refused
 }
 
+// shrinksWhileRefused reports whether an edit changes completions while the removal of finalizers is refused.
+func (s Scenario) shrinksWhileRefused() (shrinks bool) {
+	refused := false
+	for _, step := range s.Steps {
+		for _, deed := range step.Deeds {
+			refused = deed != "allow" && (refused || strings.HasPrefix(deed+" ", "deny patch "))
+			shrinks = shrinks || refused && strings.HasPrefix(deed, "edit ") && strings.Contains(deed, " completions=")
+		}
+	}
+	return shrinks
+}
+
 // endsOfSurplus returns how many pods the scenario ends, at most, after an edit made pods surplus while DELETE was
 // refused.
 func (s Scenario) endsOfSurplus() (most int) {
