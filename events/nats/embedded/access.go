@@ -12,13 +12,15 @@ import (
 	"time"
 
 	natsd "github.com/nats-io/nats-server/v2/server"
+
+	"github.com/jobledger/jobledger/events/nats"
 )
 
 // The users of the server, which is in this process. Each has a secret as password.
 const (
 	publisher  = "publisher"  // this process; its secret is created at each start and never leaves it
 	gatekeeper = "gatekeeper" // this process in the readers' account; its secret, too, is created at each start
-	// Owner may do everything except publish to the stream, for example delete durable subscriptions of others.
+	// Owner may do everything except publish messages of the stream, for example delete durable subscriptions of others.
 	Owner = "owner"
 	// Reader may read the stream and store a position in it, and nothing else.
 	Reader = "reader"
@@ -62,8 +64,13 @@ func (a *access) Check(c natsd.ClientAuthentication) bool {
 		return false
 	}
 	switch user {
-	case publisher, Owner:
+	case publisher:
 		c.RegisterUser(&natsd.User{Username: user, Account: a.ledger})
+		return true
+	case Owner:
+		c.RegisterUser(&natsd.User{Username: user, Account: a.ledger, Permissions: &natsd.Permissions{
+			Publish: &natsd.SubjectPermission{Deny: []string{nats.Prefix + ".>"}},
+		}})
 		return true
 	case gatekeeper:
 		c.RegisterUser(&natsd.User{Username: user, Account: a.readers})

@@ -258,6 +258,31 @@ func TestReadersPublishAndListenNowhereElse(t *testing.T) {
 	w.unharmed()
 }
 
+// TestTheOwnerDeletesConsumersAndPublishesNothing: the owner is in the account with the stream, but a record comes from
+// the publisher alone. One forged message would end the publisher's, which says where the message before stands.
+func TestTheOwnerDeletesConsumersAndPublishesNothing(t *testing.T) {
+	w := newWorld(t)
+	refused := make(chan error, 10)
+	conn, js := connect(t, w.URL(), w.owner, natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { refused <- err }))
+	if err := conn.Publish(subject, []byte("forged")); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	w.unharmed()
+	if err := <-refused; !errors.Is(err, natsgo.ErrPermissionViolation) {
+		t.Errorf("the owner publishes, and the server says %v", err)
+	}
+	_, readers, _ := w.readAs()
+	if _, err := readers.CreateConsumer(t.Context(), records, jetstream.ConsumerConfig{Durable: "theirs", AckPolicy: jetstream.AckExplicitPolicy}); err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteConsumer(t.Context(), records, "theirs"); err != nil {
+		t.Errorf("the owner deletes a reader's consumer: %v", err)
+	}
+}
+
 // TestAReaderDoesNotFillTheLog: the server logs each message that may not be sent.
 func TestAReaderDoesNotFillTheLog(t *testing.T) {
 	var said strings.Builder
