@@ -54,6 +54,9 @@ func inside(r *randomJob) string {
 	var b strings.Builder
 	b.WriteString(r.counts())
 	fmt.Fprintf(&b, "first %d, arrival %d, ticks %d, ends %v, flights %v\n", j.first, j.arrival, j.ticks, j.ends, flightsOf(j))
+	if spec, terms, known := j.LastSpec(); spec != nil {
+		fmt.Fprintf(&b, "last spec %s %+v, %v\n", spec.Hash, terms, known)
+	}
 	for _, p := range j.Pods() {
 		fmt.Fprintf(&b, "%s %+v, arrived %d, written %v, noted %v, ended %d, entered %d, seen %v, gone %v, done %v %v, vanished %v, doomed %v, "+
 			"waived %v, counted %v, fell %v, lives in %s\n", p.UID, p.PodSeen, p.arrived, p.written, p.noted, p.ended, p.entered, p.Seen, p.Gone,

@@ -10,8 +10,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Tries counts how unsuccessful pods of a Job ended, grouped by failure signature, and how long the Job was suspended.
-// It serves the verdict (a line for people that says why a Job ended); no decision reads it. An attempt ("try") is one
+// Tries counts how unsuccessful pods of a Job ended, grouped by failure signature, how long the Job was suspended, and
+// by which spec it ended. It serves the verdict (a line for people that says why a Job ended); no decision reads it. An attempt ("try") is one
 // pod from its creation to its end. A pod is counted once, by the first record that shows its end or the request to
 // delete it. The size of Tries is bounded.
 type Tries struct {
@@ -23,6 +23,7 @@ type Tries struct {
 
 	suspended time.Duration // total length of earlier suspensions, without the current one
 	since     events.Time   // start of the current suspension; 0 for none
+	last      lastTerms
 }
 
 // TryEnd is a failure signature, with the number of attempts that ended that way.
@@ -302,15 +303,29 @@ func (t *Tries) add(way Way, n uint32, p *Pod) {
 	t.Ends = append(t.Ends, TryEnd{Way: way, Count: n, Pod: p.Name, Index: p.Index})
 }
 
-// suspension holds whether a Job was known, and suspended, before the observation that is being applied.
-type suspension struct{ known, suspends bool }
+// standing is the state of a Job before the observation that is being applied.
+type standing struct {
+	known, suspends, ending bool
+	spec                    *events.JobSpec // nil if it was not known
+}
 
-func (j *Job) suspension() suspension { return suspension{j.Known(), j.suspends()} }
+func (j *Job) standing() standing {
+	return standing{j.Known(), j.suspends(), j.finished || j.failing || j.succeeding, j.Spec}
+}
 
-// suspend updates the time for which the Job was suspended. was is the state before the observation. If the Job is
-// suspended when it is first seen, the suspension began at the time of its condition Suspended, or else at its
-// creation.
-func (t *Tries) suspend(j *Job, was suspension) {
+// observed updates the time for which the Job was suspended, and the spec by which it ended. was is the state before the
+// observation. If the Job is suspended when it is first seen, the suspension began at the time of its condition
+// Suspended, or else at its creation.
+func (t *Tries) observed(j *Job, was standing) {
+	edited := was.spec != nil && j.Spec != nil && was.spec.Hash != j.Spec.Hash
+	switch {
+	case !j.finished && !j.failing && !j.succeeding:
+		t.last = lastTerms{}
+	case !was.ending:
+		t.last.unknown = edited || was.spec == nil && j.Generation > 1
+	case edited && t.last.spec == nil && !t.last.unknown:
+		t.last.spec = was.spec
+	}
 	suspends := j.suspends()
 	switch {
 	case suspends && !was.known:
@@ -327,20 +342,22 @@ func (t *Tries) suspend(j *Job, was suspension) {
 
 func (t *Tries) shift(step time.Duration) { t.since = t.since.Add(step) }
 
-func (t *Tries) toWire(_ *pb.JobState, names *pb.StateNames) {
+func (t *Tries) toWire(s *pb.JobState, names *pb.StateNames) {
 	w := &pb.Tries{Partial: t.Partial, Suspended: int64(t.suspended), SuspendedSince: int64(t.since)}
 	for i := range t.Ends {
 		w.Ends = append(w.Ends, t.Ends[i].toWire())
 	}
 	names.Tries = w
+	t.last.toWire(s)
 }
 
-func (t *Tries) fromWire(_ *pb.JobState, r *stateReader) {
+func (t *Tries) fromWire(s *pb.JobState, r *stateReader) {
 	w := r.tries
 	*t = Tries{Partial: w == nil || w.GetPartial(), suspended: time.Duration(w.GetSuspended()), since: events.Time(w.GetSuspendedSince())}
 	for _, e := range w.GetEnds() {
 		t.Ends = append(t.Ends, tryEndFromWire(e))
 	}
+	t.last = lastTermsFromWire(s)
 }
 
 func (e *TryEnd) toWire() *pb.TryEnd {

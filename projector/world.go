@@ -260,10 +260,10 @@ func (w *World) stored(rec *events.Record, f *events.StoredState, isNew bool) {
 // and acts of another controller.
 func (w *World) applyToJob(rec *events.Record, j *Job) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok {
-		was := j.suspension()
+		was := j.standing()
 		w.useSpec(j, f)
 		fold(j, rec)
-		j.Tries.suspend(j, was)
+		j.Tries.observed(j, was)
 	} else {
 		fold(j, rec)
 		j.Tries.tell(j, rec)

@@ -13,9 +13,12 @@ import (
 // backoffLimit is 6". It is empty if nothing contradicts the reason. A reason alone proves nothing: anyone with the
 // permission may write a status.
 func Doubt(j *projector.Job) string {
-	c := &account{job: j, status: &j.Base, end: *projector.RetirementOf(&j.Base)}
+	c := accountOf(j, &j.Base)
 	if c.end.Result == events.ResultNone {
 		c.onTheWay()
+	}
+	if !c.certain {
+		return ""
 	}
 	return c.doubt()
 }
@@ -37,7 +40,7 @@ func (c *account) onTheWay() {
 }
 
 func (c *account) doubt() string {
-	spec := c.job.Spec
+	spec := c.spec
 	switch {
 	case spec == nil:
 		return ""
@@ -75,10 +78,12 @@ func (c *account) doubt() string {
 func (c *account) doubtBackoff() string {
 	failed, limit := max(c.end.Failed, c.job.FailedCount()), c.backoffLimit()
 	restarts := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryRestarted })
-	onFailure := c.job.Spec.RestartPolicy == "OnFailure"
+	onFailure := c.spec.RestartPolicy == "OnFailure"
 	switch {
 	case int64(failed) > limit, restarts > 0 && int64(restarts) >= limit:
 		return ""
+	case onFailure && c.told(func(e *projector.TryEnd) bool { return e.Kind != projector.TryRestarted }) < c.end.Failed:
+		return "" // a pod that failed was not seen, so it is unknown how often it had restarted
 	case onFailure || restarts > 0:
 		return fmt.Sprintf("%s and %s, backoffLimit is %d", count(failed, "failure"), count(restarts, "restart"), limit)
 	}
@@ -89,7 +94,7 @@ func (c *account) doubtBackoff() string {
 // it can. It tolerates 2 s, because the times are whole seconds and may come from two clocks.
 func (c *account) doubtDeadline() string {
 	const clocks = 2 * time.Second
-	limit := c.job.Spec.ActiveDeadlineSeconds
+	limit := c.spec.ActiveDeadlineSeconds
 	if limit == nil {
 		return "activeDeadlineSeconds is not set"
 	}
@@ -100,20 +105,20 @@ func (c *account) doubtDeadline() string {
 }
 
 func (c *account) doubtComplete() string {
-	n, of := c.end.Succeeded, c.job.Completions
+	n, of := c.end.Succeeded, c.terms.Completions
 	some := fmt.Sprintf("%d of %s succeeded", n, count(of, "completion"))
-	if c.job.WorkQueue {
+	if c.terms.WorkQueue {
 		some = count(n, "pod") + " succeeded"
 	}
 	switch c.end.Reason {
 	case "SuccessPolicy":
-		if c.job.Spec.SuccessPolicy == "" && c.job.Spec.Policies == "" {
+		if c.spec.SuccessPolicy == "" && c.spec.Policies == "" {
 			return "it has no successPolicy"
 		} else if n == 0 {
 			return some
 		}
 	case "CompletionsReached", "":
-		if c.job.WorkQueue && n == 0 || !c.job.WorkQueue && n < of {
+		if c.terms.WorkQueue && n == 0 || !c.terms.WorkQueue && n < of {
 			return some
 		}
 	}

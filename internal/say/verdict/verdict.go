@@ -20,7 +20,7 @@ func Of(j *projector.Job) string { return On(j, &j.Base) }
 
 // On returns the verdict on a Job as if it had status s, which may not be stored yet.
 func On(j *projector.Job, s *status.Status) string {
-	c := &account{job: j, status: s, end: *projector.RetirementOf(s)}
+	c := accountOf(j, s)
 	switch {
 	case c.end.Result == events.ResultComplete:
 		return c.line("COMPLETE"+c.took(), c.ended(c.complete)...)
@@ -38,11 +38,21 @@ func On(j *projector.Job, s *status.Status) string {
 	return c.line("UNFINISHED"+c.sofar(), c.unfinished("has", "have")...)
 }
 
-// account is the input of a verdict: a Job, its status, and its end.
+// account is the input of a verdict: a Job, its status, its end, and the spec by which it ended.
 type account struct {
 	job    *projector.Job
 	status *status.Status
 	end    events.JobRetired
+	spec   *events.JobSpec // nil if unknown
+	terms  projector.Terms // of spec
+	// certain is false if the Job may have ended by another spec.
+	certain bool
+}
+
+func accountOf(j *projector.Job, s *status.Status) *account {
+	c := &account{job: j, status: s, end: *projector.RetirementOf(s)}
+	c.spec, c.terms, c.certain = j.LastSpec()
+	return c
 }
 
 // line returns the verdict: head, then as many clauses as fit into Width. The caller gives the most important clause
@@ -89,13 +99,18 @@ func (c *account) sofar() string {
 	return " " + span(c.job.Now.Sub(c.job.Created)) + " after its creation"
 }
 
-// ended returns the clauses of why (the reasons of the end). But if the reason in the status cannot be true, it
-// returns what the status says, and what contradicts it.
+// ended returns the clauses of why (the reasons of the end). But if the reason in the status cannot be true by the spec,
+// it returns what the status says, and what contradicts it. If it is unknown whether the Job ended by that spec, it
+// returns only what the status says.
 func (c *account) ended(why func() []string) []string {
-	if doubt := c.doubt(); doubt != "" {
+	switch doubt := c.doubt(); {
+	case doubt == "":
+		return why()
+	case !c.certain:
+		return []string{c.reason(), c.tries(Width-len("FAILED"+c.took()+": "+c.reason()+"; "), false), c.stopped()}
+	default:
 		return c.doubted(doubt)
 	}
-	return why()
 }
 
 // complete returns the clauses for a complete Job: why it is complete, and which failures came before.
@@ -109,7 +124,7 @@ func (c *account) complete() []string {
 			why = fmt.Sprintf("successPolicy.rules[%d] is met by %s", rule, c.succeeded())
 		}
 	case "CompletionsReached", "":
-		if why = count(c.end.Succeeded, "pod") + " succeeded"; c.job.Indexed {
+		if why = count(c.end.Succeeded, "pod") + " succeeded"; c.terms.Indexed {
 			why = c.indexesOf(c.completed()) + " completed"
 		}
 	default:
@@ -125,7 +140,7 @@ func (c *account) complete() []string {
 // failed returns the clauses for a failed Job: why it failed, how its tries (pods) ended, and how many it stopped.
 func (c *account) failed() []string {
 	head := len("FAILED" + c.took() + ": ")
-	spec := c.job.Spec
+	spec := c.spec
 	switch {
 	case spec == nil:
 	case c.end.Reason == "BackoffLimitExceeded":
@@ -162,7 +177,7 @@ func (c *account) failJob(head int) []string {
 		}
 		why := fmt.Sprintf("podFailurePolicy.rules[%d] is FailJob", e.Rule)
 		in := ""
-		if c.job.Indexed && e.Index >= 0 {
+		if c.terms.Indexed && e.Index >= 0 {
 			in = fmt.Sprintf(" in index %d", e.Index)
 		}
 		what := tried(e, 1, false) + in
@@ -222,24 +237,24 @@ func (c *account) message(condition string) string {
 }
 
 func (c *account) backoffLimit() int64 {
-	if c.job.Spec == nil || c.job.Spec.BackoffLimit == nil {
+	if c.spec == nil || c.spec.BackoffLimit == nil {
 		return 6 // the API's default, if the spec is unknown or sets none
 	}
-	return int64(*c.job.Spec.BackoffLimit)
+	return int64(*c.spec.BackoffLimit)
 }
 
 // indexesOf says which part of the Job's indexes n are: "3 of 10 indexes".
 func (c *account) indexesOf(n int32) string {
-	if n == c.job.Completions {
+	if n == c.terms.Completions {
 		return "all " + count(n, "index")
 	}
-	return fmt.Sprintf("%d of %s", n, count(c.job.Completions, "index"))
+	return fmt.Sprintf("%d of %s", n, count(c.terms.Completions, "index"))
 }
 
 // succeeded names the indexes that succeeded, or says that all did. If the names would be long, it gives only their
 // number.
 func (c *account) succeeded() string {
-	if n := c.completed(); n == c.job.Completions || n != c.status.Completed.Len() {
+	if n := c.completed(); n == c.terms.Completions || n != c.status.Completed.Len() {
 		return c.indexesOf(n)
 	}
 	return c.named(&c.status.Completed)
@@ -256,17 +271,17 @@ func (c *account) named(set *indexset.Set) string {
 	n, names := set.Len(), set.Text()
 	switch {
 	case len(names) > 20:
-		return fmt.Sprintf("%d of %s", n, count(c.job.Completions, "index"))
+		return fmt.Sprintf("%d of %s", n, count(c.terms.Completions, "index"))
 	case n == 1:
-		return fmt.Sprintf("index %s of %d", names, c.job.Completions)
+		return fmt.Sprintf("index %s of %d", names, c.terms.Completions)
 	}
-	return fmt.Sprintf("indexes %s of %d", names, c.job.Completions)
+	return fmt.Sprintf("indexes %s of %d", names, c.terms.Completions)
 }
 
 // perIndex says why the failed indexes got no further try (pod): because of backoffLimitPerIndex, or of a rule of the
 // podFailurePolicy. If both occurred, it returns "".
 func (c *account) perIndex() string {
-	limit := c.job.Spec.BackoffLimitPerIndex
+	limit := c.spec.BackoffLimitPerIndex
 	failing := func(e *projector.TryEnd) bool {
 		return e.Kind == projector.TryFailed || e.Kind == projector.TryDisrupted
 	}

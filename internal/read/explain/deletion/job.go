@@ -105,8 +105,6 @@ func orNamespace(c *jobcase.Case, m explain.Mark) string {
 
 // expiredBefore reports whether the TTL of the finished Job (ttlSecondsAfterFinished) had expired by time at.
 func expiredBefore(c *jobcase.Case, at events.Time) bool {
-	if !c.Finished() || c.Spec == nil || c.Spec.TTLSecondsAfterFinished == nil {
-		return false
-	}
-	return at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second)
+	ttl := c.NewestTTL()
+	return c.Finished() && ttl != nil && at >= events.Time(c.Job.Finished).Add(time.Duration(*ttl)*time.Second)
 }

@@ -87,7 +87,7 @@ func Heed(c *jobcase.Case) {
 func Outside(c *jobcase.Case, t *try.Try) bool { return outside(c, t.Index) }
 
 func outside(c *jobcase.Case, index int32) bool {
-	return c.Folded != nil && c.Folded.Indexed && index >= c.Folded.Completions
+	return c.Folded != nil && c.Folded.Indexed && index >= c.Terms().Completions
 }
 
 // CompletionsSet returns the record of the last edit of spec.completions; none if it was never edited.

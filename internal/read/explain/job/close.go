@@ -18,7 +18,7 @@ import (
 // close says how close the Job came to the opposite result. Of a complete Job, it says how much of backoffLimit or of
 // the deadline the Job used, if 3/4 or more; of a failed Job, how many completions it had, if any.
 func (c *Case) close() []explain.Sentence {
-	if c.Spec == nil || c.Folded == nil {
+	if !c.Judged() || c.Folded == nil {
 		return nil
 	}
 	var out []explain.Sentence
@@ -81,7 +81,7 @@ func (c *Case) indexesText() string {
 // the records of both.
 func (c *Case) ruledOut() []explain.Sentence {
 	if c.Job.State != history.StateFailed || c.Added.Record == 0 || c.Begun != "" || c.untold() || len(c.Touching()) > 0 ||
-		!c.Complete() || c.Settled == nil || c.Spec == nil {
+		!c.Complete() || c.Settled == nil || !c.Judged() {
 		return nil
 	}
 	last := c.Settled.Decided

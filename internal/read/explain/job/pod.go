@@ -209,7 +209,7 @@ func (c *Case) podCounted(t *try.Try) []explain.Sentence {
 	}
 	if t.Phase == events.PodSucceeded && ending.Outside(c.Case, t) {
 		return []explain.Sentence{explain.Say(explain.Marks(t.Ended, ending.CompletionsSet(c.Case)),
-			"not: the Job has %d completions, and index %d is none of them", c.Folded.Completions, t.Index)}
+			"not: the Job has %d completions, and index %d is none of them", c.Terms().Completions, t.Index)}
 	}
 	if t.Uncounted.Record != 0 {
 		return []explain.Sentence{explain.Say(explain.Marks(t.Ended, t.Uncounted),

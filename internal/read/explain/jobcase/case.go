@@ -23,15 +23,19 @@ import (
 // Case is what the log records about one Job up to a point. Lists in it are in the order of the records.
 type Case struct {
 	Job   history.Job
-	Spec  *events.JobSpec // the newest spec; nil if unknown
+	Spec  *events.JobSpec // the newest spec, but of a Job that has ended that of its end; nil if unknown
 	Tries []*try.Try      // in the order of their first records
 	Gaps  []*history.Gap  // all gaps (times in which nobody watched) in the log
 
 	newest events.Time // time of the Job's newest record
-	Ctx    context.Context
-	Src    history.Source
-	Stream events.Stream
-	Zone   words.Zone // time zone of times in sentences
+
+	newestSpec *events.JobSpec // also after the Job's end
+	terms      projector.Terms // of Spec
+	otherSpec  bool            // the Job may have ended by another spec than Spec
+	Ctx        context.Context
+	Src        history.Source
+	Stream     events.Stream
+	Zone       words.Zone // time zone of times in sentences
 	*explain.Misses
 	// stored caches the specs that were read, by the sequence of their record.
 	stored map[events.Sequence]content
@@ -170,7 +174,9 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		return
 	}
 	if j := a.Projected(); j != nil {
-		c.Folded, c.Spec = j, j.Spec
+		c.Folded, c.newestSpec = j, j.Spec
+		spec, terms, known := j.LastSpec()
+		c.Spec, c.terms, c.otherSpec = spec, terms, !known
 		if at := j.StartTime(); at != c.StartTime {
 			if c.starts[at].Record == 0 {
 				c.starts[at] = explain.MarkOf(r)

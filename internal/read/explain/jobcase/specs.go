@@ -1,17 +1,19 @@
 package jobcase
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // FirstSpec returns the spec with which the Job was created, and its pod template as redacted JSON.
 func (c *Case) FirstSpec() (*events.JobSpec, []byte) {
-	spec := c.Spec
+	spec := c.specNow()
 	if len(c.Edits) > 0 {
 		spec = c.Edits[0].Before
 	}
@@ -28,12 +30,30 @@ func Number(v *int32) int32 {
 
 // SpecAt returns the spec as it was at record m; nil if unknown.
 func (c *Case) SpecAt(m explain.Mark) *events.JobSpec {
-	is := c.Spec
+	is := c.specNow()
 	for i := len(c.Edits) - 1; i >= 0 && c.Edits[i].At.Record > m.Record; i-- {
 		is = c.Edits[i].Before
 	}
 	return is
 }
+
+// Terms returns the Terms of c.Spec.
+func (c *Case) Terms() projector.Terms { return c.terms }
+
+// Judged reports whether c.Spec is known, and is the spec by which the Job ended if it has ended (projector.LastSpec).
+func (c *Case) Judged() bool { return c.Spec != nil && !c.otherSpec }
+
+// NewestTTL returns ttlSecondsAfterFinished of the newest spec, which counts also when it was edited after the Job's
+// end; nil for none.
+func (c *Case) NewestTTL() *int32 {
+	if spec := c.specNow(); spec != nil {
+		return spec.TTLSecondsAfterFinished
+	}
+	return nil
+}
+
+// specNow returns the newest spec. It differs from c.Spec if the Job was edited after its end.
+func (c *Case) specNow() *events.JobSpec { return cmp.Or(c.newestSpec, c.Spec) }
 
 // content is a spec and its pod template, as one record has them. Jobs with equal templates share the record.
 type content struct {
@@ -128,7 +148,8 @@ func (c *Case) FirstSuspended() bool {
 	if len(c.Edits) > 0 {
 		return c.Edits[0].Before.Suspend
 	}
-	return c.Spec != nil && c.Spec.Suspend
+	spec := c.specNow()
+	return spec != nil && spec.Suspend
 }
 
 func BackoffLimit(spec *events.JobSpec) int32 {

@@ -25,7 +25,7 @@ func Numbers(c *jobcase.Case, s *jobcase.Settling) string {
 	switch {
 	case s == nil:
 		return words.Because(c.Job.Reason, c.Job.Message)
-	case spec == nil:
+	case !c.Judged():
 		return words.Because(s.Reason, s.Message)
 	}
 	if doubt := Doubt(c, s); doubt != "" {
@@ -55,11 +55,11 @@ func Numbers(c *jobcase.Case, s *jobcase.Settling) string {
 	case "FailedIndexes":
 		return fmt.Sprintf("every index has ended; failed indexes: %s", c.Folded.FailedIndexes().Text())
 	case "CompletionsReached":
-		if c.Folded.WorkQueue {
+		if c.Terms().WorkQueue {
 			return fmt.Sprintf("a pod of the work queue succeeded, and no pod is active: %d succeeded",
 				c.Folded.SucceededCount())
 		}
-		return fmt.Sprintf("%d of %d completions succeeded", c.Folded.SucceededCount(), c.Folded.Completions)
+		return fmt.Sprintf("%d of %d completions succeeded", max(c.Folded.SucceededCount(), c.Folded.Base.Completed.Len()), c.Terms().Completions)
 	}
 	return words.Because(s.Reason, s.Message)
 }

@@ -131,9 +131,8 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 		if !c.OursUntil(m) { // if another controller ran the Job, that controller may have ended it unseen
 			ended = "whether it had ended before, "
 		}
-		if t := c.Spec; ended != "" && t != nil && t.TTLSecondsAfterFinished != nil {
-			ttl := *t.TTLSecondsAfterFinished
-			ended = fmt.Sprintf("whether it had ended before (ttlSecondsAfterFinished is %d), ", ttl)
+		if ttl := c.NewestTTL(); ended != "" && ttl != nil {
+			ended = fmt.Sprintf("whether it had ended before (ttlSecondsAfterFinished is %d), ", *ttl)
 		}
 		return leaving(explain.ByWhom, explain.Say(explain.Marks(m),
 			"%s, found gone %s: %swhen and %s, as it was not watched from %s on", word, c.Clock(m.At), ended, explain.ByWhom, c.Clock(events.Time(g.From))))

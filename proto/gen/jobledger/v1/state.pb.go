@@ -151,9 +151,13 @@ type JobState struct {
 	// cron_job is present when the state is that of a CronJob; no other field is set then.
 	CronJob *CronJobState `protobuf:"bytes,48,opt,name=cron_job,json=cronJob,proto3" json:"cron_job,omitempty"`
 	// parent as in JobSeen.
-	Parent        uint32 `protobuf:"varint,49,opt,name=parent,proto3" json:"parent,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Parent uint32 `protobuf:"varint,49,opt,name=parent,proto3" json:"parent,omitempty"`
+	// last_spec is the spec by which a Job has ended, or ends, if it was edited since.
+	LastSpec *JobSpec `protobuf:"bytes,50,opt,name=last_spec,json=lastSpec,proto3" json:"last_spec,omitempty"`
+	// last_spec_unknown: it may have ended by another spec than the one that was seen with its end.
+	LastSpecUnknown bool `protobuf:"varint,51,opt,name=last_spec_unknown,json=lastSpecUnknown,proto3" json:"last_spec_unknown,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *JobState) Reset() {
@@ -492,6 +496,20 @@ func (x *JobState) GetParent() uint32 {
 		return x.Parent
 	}
 	return 0
+}
+
+func (x *JobState) GetLastSpec() *JobSpec {
+	if x != nil {
+		return x.LastSpec
+	}
+	return nil
+}
+
+func (x *JobState) GetLastSpecUnknown() bool {
+	if x != nil {
+		return x.LastSpecUnknown
+	}
+	return false
 }
 
 // CronJobState is a CronJob's state as a prefix of the log gives it: the facts.
@@ -3267,7 +3285,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\xcf\v\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\xaf\f\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -3318,7 +3336,9 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tlast_part\x18. \x01(\bR\blastPart\x12\x16\n" +
 	"\x06parted\x18/ \x01(\bR\x06parted\x125\n" +
 	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJob\x12\x16\n" +
-	"\x06parent\x181 \x01(\rR\x06parentJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\xc7\b\n" +
+	"\x06parent\x181 \x01(\rR\x06parent\x122\n" +
+	"\tlast_spec\x182 \x01(\v2\x15.jobledger.v1.JobSpecR\blastSpec\x12*\n" +
+	"\x11last_spec_unknown\x183 \x01(\bR\x0flastSpecUnknownJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\xc7\b\n" +
 	"\fCronJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -3674,69 +3694,70 @@ var file_jobledger_v1_state_proto_depIdxs = []int32{
 	9,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
 	15, // 12: jobledger.v1.JobState.deletion:type_name -> jobledger.v1.Flight
 	2,  // 13: jobledger.v1.JobState.cron_job:type_name -> jobledger.v1.CronJobState
-	33, // 14: jobledger.v1.CronJobState.facts:type_name -> jobledger.v1.CronJobSeen
-	34, // 15: jobledger.v1.CronJobState.active:type_name -> jobledger.v1.RunName
-	6,  // 16: jobledger.v1.CronJobState.runs:type_name -> jobledger.v1.RunState
-	35, // 17: jobledger.v1.CronJobState.ledger:type_name -> jobledger.v1.TickLedger
-	15, // 18: jobledger.v1.CronJobState.flights:type_name -> jobledger.v1.Flight
-	17, // 19: jobledger.v1.CronJobState.retry:type_name -> jobledger.v1.Retry
-	7,  // 20: jobledger.v1.CronJobState.pass:type_name -> jobledger.v1.CronPass
-	8,  // 21: jobledger.v1.CronJobState.start:type_name -> jobledger.v1.CronStart
-	5,  // 22: jobledger.v1.CronJobState.past:type_name -> jobledger.v1.PastSchedule
-	6,  // 23: jobledger.v1.CronJobState.departed:type_name -> jobledger.v1.RunState
-	8,  // 24: jobledger.v1.CronJobState.late:type_name -> jobledger.v1.CronStart
-	3,  // 25: jobledger.v1.CronJobState.told:type_name -> jobledger.v1.CronTold
-	36, // 26: jobledger.v1.CronTold.due:type_name -> jobledger.v1.Tick
-	4,  // 27: jobledger.v1.CronTold.held:type_name -> jobledger.v1.Told
-	4,  // 28: jobledger.v1.CronTold.backoff:type_name -> jobledger.v1.Told
-	37, // 29: jobledger.v1.RunState.facts:type_name -> jobledger.v1.RunSeen
-	38, // 30: jobledger.v1.RunState.asked:type_name -> jobledger.v1.TickFate
-	39, // 31: jobledger.v1.CronStart.create:type_name -> jobledger.v1.CreateJob
-	34, // 32: jobledger.v1.CronStart.made:type_name -> jobledger.v1.RunName
-	17, // 33: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
-	15, // 34: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
-	17, // 35: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
-	12, // 36: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
-	15, // 37: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
-	17, // 38: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
-	40, // 39: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
-	15, // 40: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
-	15, // 41: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	15, // 42: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
-	41, // 43: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
-	15, // 44: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	42, // 45: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	43, // 46: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	17, // 47: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
-	44, // 48: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
-	22, // 49: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	45, // 50: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
-	19, // 51: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
-	20, // 52: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
-	0,  // 53: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
-	21, // 54: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
-	46, // 55: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
-	47, // 56: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	48, // 57: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	30, // 58: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	27, // 59: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	28, // 60: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
-	29, // 61: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
-	26, // 62: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
-	49, // 63: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
-	50, // 64: jobledger.v1.WorldState.nodes:type_name -> jobledger.v1.NodeSeen
-	51, // 65: jobledger.v1.WorldState.namespaces:type_name -> jobledger.v1.NamespaceSeen
-	52, // 66: jobledger.v1.WorldState.watched:type_name -> jobledger.v1.ClusterWatched
-	25, // 67: jobledger.v1.WorldState.zones:type_name -> jobledger.v1.ZoneState
-	24, // 68: jobledger.v1.WorldState.gaps:type_name -> jobledger.v1.WatchGap
-	53, // 69: jobledger.v1.ZoneState.rules:type_name -> jobledger.v1.ZoneRules
-	31, // 70: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	54, // 71: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	72, // [72:72] is the sub-list for method output_type
-	72, // [72:72] is the sub-list for method input_type
-	72, // [72:72] is the sub-list for extension type_name
-	72, // [72:72] is the sub-list for extension extendee
-	0,  // [0:72] is the sub-list for field type_name
+	31, // 14: jobledger.v1.JobState.last_spec:type_name -> jobledger.v1.JobSpec
+	33, // 15: jobledger.v1.CronJobState.facts:type_name -> jobledger.v1.CronJobSeen
+	34, // 16: jobledger.v1.CronJobState.active:type_name -> jobledger.v1.RunName
+	6,  // 17: jobledger.v1.CronJobState.runs:type_name -> jobledger.v1.RunState
+	35, // 18: jobledger.v1.CronJobState.ledger:type_name -> jobledger.v1.TickLedger
+	15, // 19: jobledger.v1.CronJobState.flights:type_name -> jobledger.v1.Flight
+	17, // 20: jobledger.v1.CronJobState.retry:type_name -> jobledger.v1.Retry
+	7,  // 21: jobledger.v1.CronJobState.pass:type_name -> jobledger.v1.CronPass
+	8,  // 22: jobledger.v1.CronJobState.start:type_name -> jobledger.v1.CronStart
+	5,  // 23: jobledger.v1.CronJobState.past:type_name -> jobledger.v1.PastSchedule
+	6,  // 24: jobledger.v1.CronJobState.departed:type_name -> jobledger.v1.RunState
+	8,  // 25: jobledger.v1.CronJobState.late:type_name -> jobledger.v1.CronStart
+	3,  // 26: jobledger.v1.CronJobState.told:type_name -> jobledger.v1.CronTold
+	36, // 27: jobledger.v1.CronTold.due:type_name -> jobledger.v1.Tick
+	4,  // 28: jobledger.v1.CronTold.held:type_name -> jobledger.v1.Told
+	4,  // 29: jobledger.v1.CronTold.backoff:type_name -> jobledger.v1.Told
+	37, // 30: jobledger.v1.RunState.facts:type_name -> jobledger.v1.RunSeen
+	38, // 31: jobledger.v1.RunState.asked:type_name -> jobledger.v1.TickFate
+	39, // 32: jobledger.v1.CronStart.create:type_name -> jobledger.v1.CreateJob
+	34, // 33: jobledger.v1.CronStart.made:type_name -> jobledger.v1.RunName
+	17, // 34: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
+	15, // 35: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
+	17, // 36: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
+	12, // 37: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
+	15, // 38: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
+	17, // 39: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
+	40, // 40: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	15, // 41: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
+	15, // 42: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
+	15, // 43: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
+	41, // 44: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	15, // 45: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
+	42, // 46: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	43, // 47: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	17, // 48: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
+	44, // 49: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	22, // 50: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
+	45, // 51: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
+	19, // 52: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
+	20, // 53: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
+	0,  // 54: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
+	21, // 55: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
+	46, // 56: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
+	47, // 57: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	48, // 58: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	30, // 59: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	27, // 60: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	28, // 61: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	29, // 62: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	26, // 63: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
+	49, // 64: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
+	50, // 65: jobledger.v1.WorldState.nodes:type_name -> jobledger.v1.NodeSeen
+	51, // 66: jobledger.v1.WorldState.namespaces:type_name -> jobledger.v1.NamespaceSeen
+	52, // 67: jobledger.v1.WorldState.watched:type_name -> jobledger.v1.ClusterWatched
+	25, // 68: jobledger.v1.WorldState.zones:type_name -> jobledger.v1.ZoneState
+	24, // 69: jobledger.v1.WorldState.gaps:type_name -> jobledger.v1.WatchGap
+	53, // 70: jobledger.v1.ZoneState.rules:type_name -> jobledger.v1.ZoneRules
+	31, // 71: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	54, // 72: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	73, // [73:73] is the sub-list for method output_type
+	73, // [73:73] is the sub-list for method input_type
+	73, // [73:73] is the sub-list for extension type_name
+	73, // [73:73] is the sub-list for extension extendee
+	0,  // [0:73] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
