@@ -131,8 +131,10 @@ func (j *Job) restBytes() int {
 	const job, condition, create, flight, uid, failure, try, claim = 400, 100, 160, 80, 20, 9, 100, 60
 	n := job + condition*len(j.Base.Conditions) + create*len(j.creates) + uid*len(j.uncounted) + try*len(j.Ends) + claim*len(j.claims)
 	n += failure * (len(j.ends.failures) + len(j.ends.before) + len(j.ends.failed))
-	if j.Spec != nil {
-		n += len(j.Spec.Selector) + len(j.Spec.PodFailurePolicy) + len(j.Spec.SuccessPolicy)
+	for _, spec := range [...]*events.JobSpec{j.Spec, j.lastSpec} {
+		if spec != nil {
+			n += len(spec.Selector) + len(spec.PodFailurePolicy) + len(spec.SuccessPolicy)
+		}
 	}
 	return n + flight + uid*len(j.marked)
 }

@@ -23,7 +23,9 @@ type Tries struct {
 
 	suspended time.Duration // total length of earlier suspensions, without the current one
 	since     events.Time   // start of the current suspension; 0 for none
-	last      lastTerms
+
+	lastSpec    *events.JobSpec // the spec before the first edit after the end; nil if there was none (LastSpec)
+	endedUnseen bool            // an edit may have come before or after the end, and nothing tells which
 }
 
 // TryEnd is a failure signature, with the number of attempts that ended that way.
@@ -320,11 +322,11 @@ func (t *Tries) observed(j *Job, was standing) {
 	edited := was.spec != nil && j.Spec != nil && was.spec.Hash != j.Spec.Hash
 	switch {
 	case !j.finished && !j.failing && !j.succeeding:
-		t.last = lastTerms{}
+		t.lastSpec, t.endedUnseen = nil, false
 	case !was.ending:
-		t.last.unknown = edited || was.spec == nil && j.Generation > 1
-	case edited && t.last.spec == nil && !t.last.unknown:
-		t.last.spec = was.spec
+		t.endedUnseen = edited || was.spec == nil && j.Generation > 1
+	case edited && t.lastSpec == nil && !t.endedUnseen:
+		t.lastSpec = was.spec
 	}
 	suspends := j.suspends()
 	switch {
@@ -348,7 +350,7 @@ func (t *Tries) toWire(s *pb.JobState, names *pb.StateNames) {
 		w.Ends = append(w.Ends, t.Ends[i].toWire())
 	}
 	names.Tries = w
-	t.last.toWire(s)
+	t.lastSpecToWire(s)
 }
 
 func (t *Tries) fromWire(s *pb.JobState, r *stateReader) {
@@ -357,7 +359,7 @@ func (t *Tries) fromWire(s *pb.JobState, r *stateReader) {
 	for _, e := range w.GetEnds() {
 		t.Ends = append(t.Ends, tryEndFromWire(e))
 	}
-	t.last = lastTermsFromWire(s)
+	t.lastSpecFromWire(s)
 }
 
 func (e *TryEnd) toWire() *pb.TryEnd {

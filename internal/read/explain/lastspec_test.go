@@ -50,6 +50,14 @@ var endsOfJobs = []struct {
 		j.status("10:00:07", func(s *events.JobStatus) { s.Succeeded, s.CompletedIndexes = 2, "0,1" })
 		j.ends("10:00:07", status.Complete, "CompletionsReached", "Reached expected number of succeeded pods")
 	}},
+	{"completions, failed", func(j *sceneJob) {
+		j.spec.CompletionMode, j.spec.Completions, j.spec.Parallelism, j.spec.BackoffLimit = "Indexed", new(int32(2)), new(int32(2)), new(int32(0))
+	}, func(j *sceneJob) {
+		j.pod("10:00:01", "a-1", func(p *scenePod) { p.f.Index = 1 }).runs("10:00:02", "n1").succeeds("10:00:03")
+		j.pod("10:00:04", "a-0", func(p *scenePod) { p.f.Index = 0 }).runs("10:00:04", "n1").fails("10:00:05", 3, "boom")
+		j.status("10:00:07", func(s *events.JobStatus) { s.Succeeded, s.CompletedIndexes, s.Failed = 1, "1", 1 })
+		j.ends("10:00:07", status.Failed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+	}},
 	{"maxFailedIndexes", func(j *sceneJob) {
 		j.spec.CompletionMode, j.spec.Completions, j.spec.Parallelism = "Indexed", new(int32(2)), new(int32(2))
 		j.spec.BackoffLimitPerIndex, j.spec.MaxFailedIndexes = new(int32(0)), new(int32(0))

@@ -104,7 +104,7 @@ type Counts struct {
 	Succeeded   int32 `json:"succeeded"`
 	Failed      int32 `json:"failed"`
 	Creating    int   `json:"creating"`              // create commands whose outcome is not known yet
-	Completions int32 `json:"completions,omitempty"` // how many completions are wanted; absent for a work queue
+	Completions int32 `json:"completions,omitempty"` // wanted, or wanted when the Job ended; absent for a work queue
 }
 
 // Command is a command to the API server that has not ended.
@@ -208,10 +208,14 @@ func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 }
 
 func countsOf(j *projector.Job) Counts {
-	t := j.Tally()
+	t, succeeded := j.Tally(), j.SucceededCount()
+	_, terms, _ := j.LastSpec()
+	if j.Indexed && j.Finished() {
+		succeeded = j.LastCompleted().Len()
+	}
 	return Counts{
-		Active: t.Active, Ready: t.Ready, Terminating: t.Terminating, Succeeded: j.SucceededCount(), Failed: j.FailedCount(),
-		Creating: len(j.Creates()), Completions: j.Completions,
+		Active: t.Active, Ready: t.Ready, Terminating: t.Terminating, Succeeded: succeeded, Failed: j.FailedCount(),
+		Creating: len(j.Creates()), Completions: terms.Completions,
 	}
 }
 

@@ -70,7 +70,7 @@ func (c *Case) countedIn() []explain.Mark {
 }
 
 func (c *Case) indexesText() string {
-	if text := c.Folded.Completed().Text(); text != "" && len(text) < 60 {
+	if text := c.Folded.LastCompleted().Text(); text != "" && len(text) < 60 {
 		return fmt.Sprintf(" (indexes %s)", text)
 	}
 	return ""

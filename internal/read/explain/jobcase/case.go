@@ -32,10 +32,11 @@ type Case struct {
 	newestSpec *events.JobSpec // also after the Job's end
 	terms      projector.Terms // of Spec
 	otherSpec  bool            // the Job may have ended by another spec than Spec
-	Ctx        context.Context
-	Src        history.Source
-	Stream     events.Stream
-	Zone       words.Zone // time zone of times in sentences
+
+	Ctx    context.Context
+	Src    history.Source
+	Stream events.Stream
+	Zone   words.Zone // time zone of times in sentences
 	*explain.Misses
 	// stored caches the specs that were read, by the sequence of their record.
 	stored map[events.Sequence]content

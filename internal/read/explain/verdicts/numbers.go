@@ -59,7 +59,7 @@ func Numbers(c *jobcase.Case, s *jobcase.Settling) string {
 			return fmt.Sprintf("a pod of the work queue succeeded, and no pod is active: %d succeeded",
 				c.Folded.SucceededCount())
 		}
-		return fmt.Sprintf("%d of %d completions succeeded", max(c.Folded.SucceededCount(), c.Folded.Base.Completed.Len()), c.Terms().Completions)
+		return fmt.Sprintf("%d of %d completions succeeded", c.Job.Counts.Succeeded, c.Terms().Completions)
 	}
 	return words.Because(s.Reason, s.Message)
 }

@@ -154,10 +154,10 @@ type JobState struct {
 	Parent uint32 `protobuf:"varint,49,opt,name=parent,proto3" json:"parent,omitempty"`
 	// last_spec is the spec by which a Job has ended, or ends, if it was edited since.
 	LastSpec *JobSpec `protobuf:"bytes,50,opt,name=last_spec,json=lastSpec,proto3" json:"last_spec,omitempty"`
-	// last_spec_unknown: it may have ended by another spec than the one that was seen with its end.
-	LastSpecUnknown bool `protobuf:"varint,51,opt,name=last_spec_unknown,json=lastSpecUnknown,proto3" json:"last_spec_unknown,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// ended_unseen: it may have ended by another spec than the one that was seen with its end.
+	EndedUnseen   bool `protobuf:"varint,51,opt,name=ended_unseen,json=endedUnseen,proto3" json:"ended_unseen,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JobState) Reset() {
@@ -505,9 +505,9 @@ func (x *JobState) GetLastSpec() *JobSpec {
 	return nil
 }
 
-func (x *JobState) GetLastSpecUnknown() bool {
+func (x *JobState) GetEndedUnseen() bool {
 	if x != nil {
-		return x.LastSpecUnknown
+		return x.EndedUnseen
 	}
 	return false
 }
@@ -3285,7 +3285,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\xaf\f\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\xa6\f\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -3337,8 +3337,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x06parted\x18/ \x01(\bR\x06parted\x125\n" +
 	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJob\x12\x16\n" +
 	"\x06parent\x181 \x01(\rR\x06parent\x122\n" +
-	"\tlast_spec\x182 \x01(\v2\x15.jobledger.v1.JobSpecR\blastSpec\x12*\n" +
-	"\x11last_spec_unknown\x183 \x01(\bR\x0flastSpecUnknownJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\xc7\b\n" +
+	"\tlast_spec\x182 \x01(\v2\x15.jobledger.v1.JobSpecR\blastSpec\x12!\n" +
+	"\fended_unseen\x183 \x01(\bR\vendedUnseenJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\xc7\b\n" +
 	"\fCronJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
