@@ -89,7 +89,7 @@ func (b *published) begin(now events.Time, spec *events.JobSpec) {
 // StartTime returns the start time, published or to be published, in full precision if this log decided it. A suspended
 // Job has none (J-147); one that was suspended after its end keeps it.
 func (j *Job) StartTime() events.Time {
-	if j.Spec != nil && j.Spec.Suspend && !j.finished {
+	if j.Spec != nil && j.Spec.Suspend && (!j.finished || j.lastSpec == nil || j.lastSpec.Suspend) {
 		return 0
 	}
 	if j.Start != 0 {

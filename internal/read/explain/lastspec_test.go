@@ -147,6 +147,12 @@ func TestAnEndOfUnknownSpecIsNotDoubted(t *testing.T) {
 		doubted    bool
 	}{
 		{"edited since", "BackoffLimitExceeded", 2, func(s *events.JobSpec) { s.BackoffLimit = new(int32(9)) }, false},
+		{"a limit lowered since", "BackoffLimitExceeded", 2, func(s *events.JobSpec) { s.BackoffLimit = new(int32(0)) }, false},
+		{"a deadline shortened since", "DeadlineExceeded", 2, func(s *events.JobSpec) { s.ActiveDeadlineSeconds = new(int64(3)) }, false},
+		{"maxFailedIndexes lowered since", "MaxFailedIndexesExceeded", 2, func(s *events.JobSpec) {
+			s.CompletionMode, s.Completions, s.Parallelism = "Indexed", new(int32(2)), new(int32(2))
+			s.BackoffLimitPerIndex, s.MaxFailedIndexes = new(int32(0)), new(int32(0))
+		}, false},
 		{"never edited", "BackoffLimitExceeded", 1, func(s *events.JobSpec) { s.BackoffLimit = new(int32(9)) }, true},
 		{"the deadline edited since", "DeadlineExceeded", 2, func(s *events.JobSpec) { s.ActiveDeadlineSeconds = new(int64(500)) }, false},
 		{"the deadline never edited", "DeadlineExceeded", 1, func(s *events.JobSpec) { s.ActiveDeadlineSeconds = new(int64(500)) }, true},
@@ -168,7 +174,7 @@ func TestAnEndOfUnknownSpecIsNotDoubted(t *testing.T) {
 			if doubted := strings.Contains(told[0], "its status says"); doubted != row.doubted {
 				t.Errorf("it is said\n%q", told)
 			}
-			if s := strings.Join(told, "\n"); strings.Contains(s, "but ") != row.doubted || row.generation > 1 && (strings.Contains(s, "backoffLimit") || strings.Contains(s, "activeDeadlineSeconds")) {
+			if s := strings.Join(told, "\n"); strings.Contains(s, "but ") != row.doubted || row.generation > 1 && (strings.Contains(s, "backoffLimit") || strings.Contains(s, "activeDeadlineSeconds") || strings.Contains(s, "maxFailedIndexes")) {
 				t.Errorf("it is said\n%q", told)
 			}
 		})

@@ -100,17 +100,16 @@ func (c *account) sofar() string {
 }
 
 // ended returns the clauses of why (the reasons of the end). But if the reason in the status cannot be true by the spec,
-// it returns what the status says, and what contradicts it. If it is unknown whether the Job ended by that spec, it
-// returns only what the status says.
+// it returns what the status says, and what contradicts it. If it is unknown by which spec the Job ended, it returns only
+// what the status says.
 func (c *account) ended(why func() []string) []string {
-	switch doubt := c.doubt(); {
-	case doubt == "":
-		return why()
-	case !c.certain:
+	if !c.certain {
 		return []string{c.reason(), c.tries(Width-len("FAILED"+c.took()+": "+c.reason()+"; "), false), c.stopped()}
-	default:
+	}
+	if doubt := c.doubt(); doubt != "" {
 		return c.doubted(doubt)
 	}
+	return why()
 }
 
 // complete returns the clauses for a complete Job: why it is complete, and which failures came before.
