@@ -287,6 +287,8 @@ func (c *account) perIndex() string {
 	ruled := func(e *projector.TryEnd) bool { return e.Action == "FailIndex" }
 	switch n := c.told(ruled); {
 	case limit == nil:
+	case n == 0 && c.told(failing) < c.end.Failed && (c.spec.PodFailurePolicy != "" || c.spec.Policies != ""):
+		// A pod that failed was not seen, and a rule of the policy may have failed its index
 	case n == 0:
 		return fmt.Sprintf("backoffLimitPerIndex is %d", *limit)
 	case n == c.told(failing):
