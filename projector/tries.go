@@ -11,9 +11,9 @@ import (
 )
 
 // Tries counts how unsuccessful pods of a Job ended, grouped by failure signature, how long the Job was suspended, and
-// by which spec it ended. It serves the verdict (a line for people that says why a Job ended); no decision reads it. An attempt ("try") is one
-// pod from its creation to its end. A pod is counted once, by the first record that shows its end or the request to
-// delete it. The size of Tries is bounded.
+// by which spec it ended. It serves the verdict (a line for people that says why a Job ended); no decision reads it. An
+// attempt ("try") is one pod from its creation to its end. A pod is counted once, by the first record that shows its
+// end or the request to delete it. The size of Tries is bounded.
 type Tries struct {
 	// Ends lists the first 8 signatures in order of appearance. For each kind, one more entry counts all further
 	// signatures.

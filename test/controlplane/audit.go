@@ -40,7 +40,7 @@ type Write struct {
 	At time.Time
 }
 
-// Unheard reports whether the client was gone before the API server could answer the request, as after a kill. The
+// Unheard reports whether the API server gave up the request before it could answer, as when its client was killed. The
 // request may have been carried out.
 func (w *Write) Unheard() bool { return w.Code == http.StatusGatewayTimeout }
 

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,25 +75,32 @@ func (s Scenario) does(verb string) bool {
 	return false
 }
 
-// denies reports whether the scenario ends while requests of that verb are refused.
-func (s Scenario) denies(verb string) bool {
-	refused := false
-	for _, step := range s.Steps {
-		for _, deed := range step.Deeds {
-			refused = deed != "allow" && (refused || strings.HasPrefix(deed+" ", "deny "+verb+" "))
+// deeds yields each action of the scenario, and whether requests of that verb are refused from it on.
+func (s Scenario) deeds(verb string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		refused := false
+		for _, step := range s.Steps {
+			for _, deed := range step.Deeds {
+				refused = deed != "allow" && (refused || strings.HasPrefix(deed+" ", "deny "+verb+" "))
+				if !yield(deed, refused) {
+					return
+				}
+			}
 		}
+	}
+}
+
+// denies reports whether the scenario ends while requests of that verb are refused.
+func (s Scenario) denies(verb string) (refused bool) {
+	for _, refused = range s.deeds(verb) {
 	}
 	return refused
 }
 
 // shrinksWhileRefused reports whether an edit changes completions while the removal of finalizers is refused.
 func (s Scenario) shrinksWhileRefused() (shrinks bool) {
-	refused := false
-	for _, step := range s.Steps {
-		for _, deed := range step.Deeds {
-			refused = deed != "allow" && (refused || strings.HasPrefix(deed+" ", "deny patch "))
-			shrinks = shrinks || refused && strings.HasPrefix(deed, "edit ") && strings.Contains(deed, " completions=")
-		}
+	for deed, refused := range s.deeds("patch") {
+		shrinks = shrinks || refused && strings.HasPrefix(deed, "edit ") && strings.Contains(deed, " completions=")
 	}
 	return shrinks
 }
@@ -100,26 +108,20 @@ func (s Scenario) shrinksWhileRefused() (shrinks bool) {
 // endsOfSurplus returns how many pods the scenario ends, at most, after an edit made pods surplus while DELETE was
 // refused.
 func (s Scenario) endsOfSurplus() (most int) {
-	refused, surplus := false, false
-	for _, step := range s.Steps {
-		for _, deed := range step.Deeds {
-			verb, rest, _ := strings.Cut(deed, " ")
-			switch verb {
-			case "deny":
-				refused = refused || strings.HasPrefix(rest+" ", "delete ")
-			case "allow":
-				refused = false
-			case "edit":
-				surplus = surplus || refused && (strings.Contains(rest, " parallelism=") || strings.Contains(rest, " completions=") ||
-					strings.Contains(rest, " suspend=true"))
-			case "succeed", "fail", "kill", "force":
-				switch {
-				case !surplus:
-				case strings.Contains(rest, "*"):
-					most += s.atOnce()
-				default:
-					most++
-				}
+	surplus := false
+	for deed, refused := range s.deeds("delete") {
+		verb, rest, _ := strings.Cut(deed, " ")
+		switch verb {
+		case "edit":
+			surplus = surplus || refused && (strings.Contains(rest, " parallelism=") || strings.Contains(rest, " completions=") ||
+				strings.Contains(rest, " suspend=true"))
+		case "succeed", "fail", "kill", "force":
+			switch {
+			case !surplus:
+			case strings.Contains(rest, "*"):
+				most += s.atOnce()
+			default:
+				most++
 			}
 		}
 	}

@@ -121,11 +121,13 @@ func TestAnEditAfterTheEndChangesNoReason(t *testing.T) {
 	for _, of := range endsOfJobs {
 		for _, later := range laterEdits {
 			t.Run(of.name+"/"+later.name, func(t *testing.T) {
-				l := newScene(t, true)
-				j := l.job("10:00:00", "a", "{}", of.create)
+				j := newScene(t, true).job("10:00:00", "a", "{}", of.create)
 				j.starts("10:00:00")
 				of.end(j)
-				before := j.caseOf(0).Answer()
+				before, edited := j.caseOf(0).Answer(), j.spec
+				if later.edit(&edited); len(j.spec.Differs(&edited)) == 0 {
+					return // the Job does not have that field
+				}
 				j.edit("10:05:00", "kubectl-edit", later.edit)
 				after := j.caseOf(0).Answer()
 				if was, is := toldOfTheEnd(before), toldOfTheEnd(after); !slices.Equal(was, is) {
@@ -153,6 +155,9 @@ func TestAnEndOfUnknownSpecIsNotDoubted(t *testing.T) {
 			s.CompletionMode, s.Completions, s.Parallelism = "Indexed", new(int32(2)), new(int32(2))
 			s.BackoffLimitPerIndex, s.MaxFailedIndexes = new(int32(0)), new(int32(0))
 		}, false},
+		{"completions changed since", "CompletionsReached", 2, func(s *events.JobSpec) {
+			s.CompletionMode, s.Completions, s.Parallelism = "Indexed", new(int32(2)), new(int32(2))
+		}, false},
 		{"never edited", "BackoffLimitExceeded", 1, func(s *events.JobSpec) { s.BackoffLimit = new(int32(9)) }, true},
 		{"the deadline edited since", "DeadlineExceeded", 2, func(s *events.JobSpec) { s.ActiveDeadlineSeconds = new(int64(500)) }, false},
 		{"the deadline never edited", "DeadlineExceeded", 1, func(s *events.JobSpec) { s.ActiveDeadlineSeconds = new(int64(500)) }, true},
@@ -164,7 +169,12 @@ func TestAnEndOfUnknownSpecIsNotDoubted(t *testing.T) {
 				row.spec(&j.spec)
 				j.seen.Generation = row.generation
 				j.stat.Failed, j.stat.StartTime = 1, cronClock("09:00:00")
-				for _, kind := range []string{status.FailureTarget, status.Failed} {
+				kinds := []string{status.FailureTarget, status.Failed}
+				if row.reason == "CompletionsReached" {
+					kinds = []string{status.SuccessCriteriaMet, status.Complete}
+					j.stat.Failed, j.stat.Succeeded, j.stat.CompletedIndexes = 0, 3, "0-2"
+				}
+				for _, kind := range kinds {
 					j.stat.Conditions = append(j.stat.Conditions, events.JobCondition{
 						Type: kind, Status: "True", Reason: row.reason, Message: "as its status says", Since: cronClock("09:00:09"),
 					})
@@ -174,7 +184,7 @@ func TestAnEndOfUnknownSpecIsNotDoubted(t *testing.T) {
 			if doubted := strings.Contains(told[0], "its status says"); doubted != row.doubted {
 				t.Errorf("it is said\n%q", told)
 			}
-			if s := strings.Join(told, "\n"); strings.Contains(s, "but ") != row.doubted || row.generation > 1 && (strings.Contains(s, "backoffLimit") || strings.Contains(s, "activeDeadlineSeconds") || strings.Contains(s, "maxFailedIndexes")) {
+			if s := strings.Join(told, "\n"); strings.Contains(s, "but ") != row.doubted || row.generation > 1 && (strings.Contains(s, "backoffLimit") || strings.Contains(s, "activeDeadlineSeconds") || strings.Contains(s, "maxFailedIndexes") || strings.Contains(told[0], " of ")) {
 				t.Errorf("it is said\n%q", told)
 			}
 		})

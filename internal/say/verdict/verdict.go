@@ -3,6 +3,7 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,13 +101,10 @@ func (c *account) sofar() string {
 }
 
 // ended returns the clauses of why (the reasons of the end). But if the reason in the status cannot be true by the spec,
-// it returns what the status says, and what contradicts it. If it is unknown by which spec the Job ended, it returns only
-// what the status says.
+// it returns what the status says, and what contradicts it. If it is unknown by which spec the Job ended, nothing
+// contradicts the reason, and the reasons name no field that may have been edited since.
 func (c *account) ended(why func() []string) []string {
-	if !c.certain {
-		return []string{c.reason(), c.tries(Width-len("FAILED"+c.took()+": "+c.reason()+"; "), false), c.stopped()}
-	}
-	if doubt := c.doubt(); doubt != "" {
+	if doubt := c.doubt(); doubt != "" && c.certain {
 		return c.doubted(doubt)
 	}
 	return why()
@@ -136,12 +134,16 @@ func (c *account) complete() []string {
 	return []string{why, survived, c.stopped()}
 }
 
+// byEditable are the reasons of an end by a field that users may edit, also after the end (J-212).
+var byEditable = []events.Reason{"BackoffLimitExceeded", "DeadlineExceeded", "MaxFailedIndexesExceeded"}
+
 // failed returns the clauses for a failed Job: why it failed, how its tries (pods) ended, and how many it stopped.
 func (c *account) failed() []string {
 	head := len("FAILED" + c.took() + ": ")
 	spec := c.spec
 	switch {
 	case spec == nil:
+	case !c.certain && slices.Contains(byEditable, c.end.Reason):
 	case c.end.Reason == "BackoffLimitExceeded":
 		limit := fmt.Sprintf("backoffLimit is %d", c.backoffLimit())
 		return []string{c.tries(Width-head-len("; ")-len(limit), true), limit, c.stopped()}
@@ -242,9 +244,13 @@ func (c *account) backoffLimit() int64 {
 	return int64(*c.spec.BackoffLimit)
 }
 
-// indexesOf says which part of the Job's indexes n are: "3 of 10 indexes".
+// indexesOf says which part of the Job's indexes n are: "3 of 10 indexes". If it is unknown how many indexes the Job had
+// when it ended, it says "3 indexes".
 func (c *account) indexesOf(n int32) string {
-	if n == c.terms.Completions {
+	switch {
+	case !c.certain:
+		return count(n, "index")
+	case n == c.terms.Completions:
 		return "all " + count(n, "index")
 	}
 	return fmt.Sprintf("%d of %s", n, count(c.terms.Completions, "index"))
@@ -270,7 +276,9 @@ func (c *account) named(set *indexset.Set) string {
 	n, names := set.Len(), set.Text()
 	switch {
 	case len(names) > 20:
-		return fmt.Sprintf("%d of %s", n, count(c.terms.Completions, "index"))
+		return c.indexesOf(n)
+	case !c.certain:
+		return strings.TrimPrefix(count(n, "index"), fmt.Sprint(n, " ")) + " " + names
 	case n == 1:
 		return fmt.Sprintf("index %s of %d", names, c.terms.Completions)
 	}

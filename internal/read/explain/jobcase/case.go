@@ -29,10 +29,6 @@ type Case struct {
 
 	newest events.Time // time of the Job's newest record
 
-	newestSpec *events.JobSpec // also after the Job's end
-	terms      projector.Terms // of Spec
-	otherSpec  bool            // the Job may have ended by another spec than Spec
-
 	Ctx    context.Context
 	Src    history.Source
 	Stream events.Stream
@@ -175,9 +171,8 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		return
 	}
 	if j := a.Projected(); j != nil {
-		c.Folded, c.newestSpec = j, j.Spec
-		spec, terms, known := j.LastSpec()
-		c.Spec, c.terms, c.otherSpec = spec, terms, !known
+		c.Folded = j
+		c.Spec, _, _ = j.LastSpec()
 		if at := j.StartTime(); at != c.StartTime {
 			if c.starts[at].Record == 0 {
 				c.starts[at] = explain.MarkOf(r)

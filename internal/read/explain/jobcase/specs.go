@@ -1,7 +1,6 @@
 package jobcase
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/jobledger/jobledger/events"
@@ -38,10 +37,21 @@ func (c *Case) SpecAt(m explain.Mark) *events.JobSpec {
 }
 
 // Terms returns the Terms of c.Spec.
-func (c *Case) Terms() projector.Terms { return c.terms }
+func (c *Case) Terms() (t projector.Terms) {
+	if c.Folded != nil {
+		_, t, _ = c.Folded.LastSpec()
+	}
+	return t
+}
 
 // Judged reports whether c.Spec is known, and is the spec by which the Job ended if it has ended (projector.LastSpec).
-func (c *Case) Judged() bool { return c.Spec != nil && !c.otherSpec }
+func (c *Case) Judged() bool {
+	known := true
+	if c.Folded != nil {
+		_, _, known = c.Folded.LastSpec()
+	}
+	return c.Spec != nil && known
+}
 
 // NewestTTL returns ttlSecondsAfterFinished of the newest spec, which counts also when it was edited after the Job's
 // end; nil for none.
@@ -53,7 +63,12 @@ func (c *Case) NewestTTL() *int32 {
 }
 
 // specNow returns the newest spec. It differs from c.Spec if the Job was edited after its end.
-func (c *Case) specNow() *events.JobSpec { return cmp.Or(c.newestSpec, c.Spec) }
+func (c *Case) specNow() *events.JobSpec {
+	if c.Folded != nil {
+		return c.Folded.Spec
+	}
+	return c.Spec
+}
 
 // content is a spec and its pod template, as one record has them. Jobs with equal templates share the record.
 type content struct {
